@@ -1,0 +1,69 @@
+package dev.selvedge;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The block's own deadline passed before it was done.
+ *
+ * <p>Only the block whose deadline it was throws this; around it, the exception passes as any other. Its cause is the
+ * interrupt that cut the work off, where there was one; failures of forks that the deadline overtook are suppressed
+ * exceptions.
+ *
+ * @since 0.1
+ */
+public final class DeadlineExceededException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    private final Duration limit;
+    private final Duration elapsed;
+
+    @SuppressWarnings("serial")
+    private final List<String> unfinished;
+
+    private final transient List<Outcome<?>> outcomes;
+
+    DeadlineExceededException(
+            String what,
+            Duration limit,
+            Duration elapsed,
+            List<String> unfinished,
+            List<Outcome<?>> outcomes,
+            @Nullable Throwable cause) {
+        super(message(what, limit, elapsed, unfinished), cause);
+        this.limit = limit;
+        this.elapsed = elapsed;
+        this.unfinished = unfinished;
+        this.outcomes = outcomes;
+    }
+
+    private static String message(String what, Duration limit, Duration elapsed, List<String> unfinished) {
+        return what + " exceeded its deadline of " + Words.duration(limit) + " (after " + Words.duration(elapsed) + ")"
+                + (unfinished.isEmpty() ? "" : "; not finished: " + Words.names(unfinished));
+    }
+
+    /** How long the block had, from its start. */
+    public Duration limit() {
+        return limit;
+    }
+
+    /** How long it took until it had ended: at least {@link #limit()}, more if the work was slow to stop. */
+    public Duration elapsed() {
+        return elapsed;
+    }
+
+    /** The names of the forks that the deadline cut off, in the order of forking; empty for a task in the calling thread. */
+    public List<String> unfinished() {
+        return unfinished;
+    }
+
+    /**
+     * How each fork ended, in the order of forking: what was done in time is not lost. Empty for a task in the calling
+     * thread, and after serialization. Of a live scope, forks that had ended long before the deadline may be missing.
+     */
+    public List<Outcome<?>> outcomes() {
+        return outcomes == null ? List.of() : outcomes;
+    }
+}

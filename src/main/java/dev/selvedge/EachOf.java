@@ -1,0 +1,37 @@
+package dev.selvedge;
+
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** Each for itself: a failure is an outcome, and the others go on. */
+final class EachOf extends Gathering {
+
+    EachOf(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+        super(ledger, spec, tasks, names);
+    }
+
+    @Override
+    void failed(ForkTask<?> fork, Throwable error) {
+        if (Failure.endsTheJob(error)) {
+            cancelBecauseOf(fork, error);
+        }
+    }
+
+    @Override
+    Object conclude() throws Throwable {
+        Error error = Failure.fatal(failures());
+        if (error != null) {
+            throw bare(error, Failure.errors(failures()));
+        }
+        CancelReason why = reason();
+        if (outsideCancel() != null && why != null && wasCutOff()) {
+            throw stoppedWithValues(why);
+        }
+        keepOutsideCancelPending();
+        Outcome<?>[] outcomes = new Outcome<?>[taskCount()];
+        for (int i = 0; i < outcomes.length; i++) {
+            outcomes[i] = outcomeAt(i);
+        }
+        return outcomes;
+    }
+}

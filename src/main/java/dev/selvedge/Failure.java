@@ -1,0 +1,103 @@
+package dev.selvedge;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One failure, and those before it.
+ *
+ * @param fork the fork that failed
+ * @param error what its task threw
+ * @param earlier the failure before this one in time, if there is one
+ */
+record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
+
+    /** How many suppressed exceptions a scope's own exception gets at the most. */
+    private static final int SUPPRESSED = 10;
+
+    /** The first in time. */
+    static Failure first(Failure newest) {
+        Failure f = newest;
+        while (f.earlier != null) {
+            f = f.earlier;
+        }
+        return f;
+    }
+
+    /** The errors, the first in time first, each object once. */
+    static List<Throwable> errors(@Nullable Failure newest) {
+        List<Throwable> errors = new ArrayList<>();
+        for (Failure f = newest; f != null; f = f.earlier) {
+            errors.add(f.error);
+        }
+        Collections.reverse(errors);
+        Set<Throwable> seen = identitySet();
+        errors.removeIf(e -> !seen.add(e));
+        return errors;
+    }
+
+    /** The first error in time of the kind after which going on makes no sense; null if there is none. */
+    static @Nullable Error fatal(@Nullable Failure newest) {
+        Error fatal = null;
+        for (Failure f = newest; f != null; f = f.earlier) {
+            if (f.error instanceof Error e && endsTheJob(e)) {
+                fatal = e;
+            }
+        }
+        return fatal;
+    }
+
+    /** Whether an error is of the machine, and so ends even a job in which failures are outcomes. */
+    static boolean endsTheJob(Throwable error) {
+        return error instanceof VirtualMachineError && !(error instanceof StackOverflowError);
+    }
+
+    /** Whether a list holds this very object. */
+    static boolean holds(List<Throwable> errors, Throwable error) {
+        return errors.stream().anyMatch(e -> e == error);
+    }
+
+    /**
+     * Attaches errors to an exception that this library has just made: as suppressed ones, but for what its chain of causes or
+     * that of another suppressed one shows already, and up to ten.
+     *
+     * @return those for which there was no room
+     */
+    static List<Throwable> attach(Throwable ours, List<Throwable> errors) {
+        List<Throwable> left = new ArrayList<>();
+        Set<Throwable> shown = identitySet();
+        addChain(ours, shown);
+        for (Throwable already : ours.getSuppressed()) {
+            addChain(already, shown);
+        }
+        int attached = 0;
+        for (Throwable e : errors) {
+            if (shown.contains(e)) {
+                continue;
+            }
+            if (attached == SUPPRESSED) {
+                left.add(e);
+                continue;
+            }
+            ours.addSuppressed(e);
+            addChain(e, shown);
+            attached++;
+        }
+        return left;
+    }
+
+    private static void addChain(Throwable from, Set<Throwable> to) {
+        Throwable t = from;
+        while (t != null && to.add(t)) {
+            t = t.getCause();
+        }
+    }
+
+    private static Set<Throwable> identitySet() {
+        return Collections.newSetFromMap(new IdentityHashMap<>());
+    }
+}

@@ -1,0 +1,53 @@
+package dev.selvedge;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task that runs in a thread of its own, in a live {@link Scope}.
+ *
+ * <p>Any thread may ask and wait; the result can be read after the scope has ended, too.
+ *
+ * @param <T> the value
+ * @since 0.1
+ */
+public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
+
+    /** The name it was given; {@code fork-3} for the third fork of its scope if it was given none. */
+    String name();
+
+    /**
+     * Waits for the task and gives its value.
+     *
+     * @throws ScopeFailedException if the task failed; its cause is what the task threw. Let out of the body, this very object
+     *     is what the scope throws.
+     * @throws ScopeCancelledException if the fork was cancelled, or the waiting thread was asked to stop
+     * @throws IllegalStateException if the calling thread is the fork's own
+     */
+    T join();
+
+    /**
+     * The same, for a bounded time. A fork that is late is cancelled and awaited; a value that arrives meanwhile is returned. A
+     * task that is done gives its value whatever the time.
+     *
+     * @throws DeadlineExceededException if it was late; it names the fork
+     */
+    T join(Duration atMost);
+
+    /**
+     * How the task ended.
+     *
+     * @throws IllegalStateException if it has not: {@link #join} first
+     */
+    Outcome<T> outcome();
+
+    /**
+     * Asks the task to stop: interrupts it, or sees to it that it never runs. That is no failure of the scope. From any thread.
+     *
+     * @return true if this call did it; false if the fork was cancelled before or is done
+     */
+    boolean cancel();
+
+    /** Whether the task has ended, or will never run. */
+    boolean isDone();
+}

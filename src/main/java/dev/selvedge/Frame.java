@@ -1,0 +1,309 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Alarm;
+import dev.selvedge.time.Deadline;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One block of the library on one thread: what can be asked to stop by itself. Frames of a thread form a stack, its {@link
+ * Ledger}.
+ *
+ * <p>Two things happen to a frame from outside. It is <em>cancelled</em>: the first reason is kept, by a compare-and-set.
+ * And it is <em>fired</em>: its thread is interrupted on its behalf. Firing and leaving exclude each other:
+ *
+ * <pre>
+ *   OPEN → FIRING → FIRED     whoever fires; between the two the thread is interrupted
+ *   OPEN → LEFT               the owner, done without having been fired
+ * </pre>
+ *
+ * <p>So after a frame was left no interrupt comes on its behalf, and one that came is known.
+ */
+abstract class Frame {
+
+    private static final VarHandle STATE;
+    private static final VarHandle REASON;
+    private static final VarHandle TOLD;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(Frame.class, "state", int.class);
+            REASON = lookup.findVarHandle(Frame.class, "reason", CancelReason.class);
+            TOLD = lookup.findVarHandle(Frame.class, "told", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final int OPEN = 0;
+    private static final int FIRING = 1;
+    private static final int FIRED = 2;
+    private static final int LEFT = 3;
+
+    private static final int SPINS_BEFORE_YIELD = 100;
+    private static final String UNNAMED = "scope";
+
+    /** The reason of a frame that has ended without one: later requests are refused. */
+    private static final CancelReason ENDED = new CancelReason(CancelReason.Kind.CALLER, "ended", null);
+
+    /** Cleared at the end, as {@link #below}: a scope that is held must hold neither its owner nor what lay around it. */
+    Ledger ledger;
+
+    @Nullable
+    Frame below;
+
+    final int depth;
+    final Context context;
+    private final @Nullable String name;
+
+    /** This block's own deadline, if it is the one to fire it. */
+    private final @Nullable Limit limit;
+
+    private final long started;
+
+    /** OPEN → FIRING → FIRED by whoever fires; OPEN → LEFT by the owner. */
+    private volatile int state;
+
+    /** null → the first reason, by anyone; null → ENDED by the owner. */
+    private volatile @Nullable CancelReason reason;
+
+    /** 0 → 1 by whoever tells the listener of the cancellation. */
+    @SuppressWarnings("unused") // through TOLD
+    private volatile int told;
+
+    /** Requests up to this number were delivered before the frame was entered. The owner's. */
+    long baseline;
+
+    /** The number of this frame's own request, 0 if there is none. Guarded by the ledger's lock. */
+    long fired;
+
+    /**
+     * Prepares a frame on top of the calling thread's ledger; nothing is entered yet.
+     *
+     * @throws DeadlineExceededException if its deadline has passed already and no cancellation is pending
+     * @throws ScopeCancelledException if its deadline has passed already and a cancellation is pending
+     */
+    Frame(Ledger ledger, ScopeSpec spec) {
+        Context outer = ledger.context();
+        Deadline own = spec.deadlineWithin(outer);
+        this.ledger = ledger;
+        this.below = ledger.top();
+        this.depth = below == null ? 1 : below.depth + 1;
+        this.name = spec.name();
+        this.context = outer.with(spec.clock(), own, spec.listener());
+        if (own.passed()) {
+            ledger.checkpoint();
+            throw new DeadlineExceededException(
+                    Words.scope(name), spec.limitOf(own), Duration.ZERO, List.of(), List.of(), null);
+        }
+        boolean earliest = context.deadline() == own && outer.deadline() != own;
+        this.limit = earliest && !own.isNever() ? new Limit(this, spec.limitOf(own)) : null;
+        this.started = limit == null && context.listener() == null
+                ? 0
+                : context.clock().nanoTime();
+    }
+
+    /** A frame without a deadline and a name: a shield. */
+    Frame(Ledger ledger) {
+        this.ledger = ledger;
+        this.below = ledger.top();
+        this.depth = below == null ? 1 : below.depth + 1;
+        this.name = null;
+        this.context = ledger.context().shielded();
+        this.limit = null;
+        this.started = 0;
+    }
+
+    /** The name, or null if it has none. */
+    final @Nullable String givenName() {
+        return name;
+    }
+
+    /** The name for people and events. */
+    final String displayName() {
+        return name == null ? UNNAMED : name;
+    }
+
+    /** Does the block's work between entering and leaving; gives or throws what leaves the block. */
+    abstract @Nullable Object execute() throws Throwable;
+
+    final void tellOpened() {
+        if (context.listener() != null) {
+            context.tell(new ScopeEvent.ScopeOpened(displayName()));
+        }
+    }
+
+    final void tellClosed() {
+        if (context.listener() != null) {
+            context.tell(new ScopeEvent.ScopeClosed(displayName(), elapsed()));
+        }
+    }
+
+    final void arm() {
+        if (limit != null) {
+            if (context.listener() != null) {
+                context.tell(new ScopeEvent.DeadlineSet(displayName(), limit.length));
+            }
+            context.clock().set(limit, context.deadline());
+        }
+    }
+
+    final void disarm() {
+        if (limit != null) {
+            limit.stop();
+            limit.frame = null;
+        }
+    }
+
+    /**
+     * Asks the block to stop: the first reason is kept. From any thread.
+     *
+     * @return true if this call did it; false if it was asked before or has ended
+     */
+    final boolean cancel(CancelReason why) {
+        if (!cancelSilently(why)) {
+            return false;
+        }
+        announceCancel();
+        return true;
+    }
+
+    /** As {@link #cancel}, but the listener is told later, by a thread of the scope: the timer must not run listeners. */
+    final boolean cancelSilently(CancelReason why) {
+        if (!REASON.compareAndSet(this, null, why)) {
+            return false;
+        }
+        cancelForks();
+        ledger.fire(this);
+        return true;
+    }
+
+    /** If this block's own deadline has passed, it is cancelled, even if the timer has not come to it yet. */
+    final void cancelIfPassed() {
+        if (limit != null && context.deadline().passed()) {
+            cancelPassed(limit.length);
+        }
+    }
+
+    private void cancelPassed(Duration length) {
+        String message = "the deadline of " + Words.duration(length) + " of " + Words.scope(name) + " passed";
+        cancelSilently(new CancelReason(CancelReason.Kind.DEADLINE, message, null));
+    }
+
+    /** Hands the request on to the forks, where there are any. */
+    void cancelForks() {}
+
+    /** Tells the listener that this block was cancelled, if it was and nobody has told so. */
+    final void announceCancel() {
+        if (context.listener() == null) {
+            return;
+        }
+        CancelReason why = reason();
+        if (why != null && TOLD.compareAndSet(this, 0, 1)) {
+            if (why.kind() == CancelReason.Kind.DEADLINE && limit != null) {
+                context.tell(new ScopeEvent.DeadlinePassed(displayName(), limit.length));
+            }
+            context.tell(new ScopeEvent.ScopeCancelled(displayName(), why));
+        }
+    }
+
+    /** Why the block was asked to stop, or null if it was not. */
+    final @Nullable CancelReason reason() {
+        CancelReason r = reason;
+        return r == ENDED ? null : r;
+    }
+
+    /** From now on the block cannot be cancelled any more: what is decided is decided. */
+    final void seal() {
+        REASON.compareAndSet(this, null, ENDED);
+    }
+
+    /** The block is off the stack and concluded: lets go of all it was part of. */
+    final void detach() {
+        ledger = Ledger.NONE;
+        below = null;
+        reason = ENDED;
+    }
+
+    /** What this block throws because its own deadline passed, or because it was cancelled itself. */
+    final RuntimeException stopped(
+            CancelReason why, List<String> unfinished, List<Outcome<?>> outcomes, @Nullable Throwable cause) {
+        if (why.kind() == CancelReason.Kind.DEADLINE && limit != null) {
+            return new DeadlineExceededException(
+                    Words.scope(name), limit.length, elapsed(), unfinished, outcomes, cause);
+        }
+        return ScopeCancelledException.settled(why, cause == null ? why.cause() : cause);
+    }
+
+    /** What leaves the block for an exception that is not its own doing: an interrupt that is meant for something outside. */
+    final Throwable asCancellation(Throwable thrown, Ledger.@Nullable Verdict verdict) {
+        boolean named = thrown instanceof ScopeCancelledException && verdict != Ledger.Verdict.OUTSIDE;
+        if (named || !(thrown instanceof InterruptedException || thrown instanceof ScopeCancelledException)) {
+            return thrown;
+        }
+        return Cancellation.isInFlight(thrown)
+                ? ScopeCancelledException.inFlight(ledger.reasonOutside(this), Cancellation.interruptIn(thrown))
+                : thrown;
+    }
+
+    final Duration elapsed() {
+        return Duration.ofNanos(context.clock().nanoTime() - started);
+    }
+
+    /** Whether firing this frame is up to the caller from now on. */
+    final boolean beginFiring() {
+        return STATE.compareAndSet(this, OPEN, FIRING);
+    }
+
+    final void endFiring() {
+        state = FIRED;
+    }
+
+    /** Leaves without having been fired: false if it was, and then {@link #awaitFired} comes first. */
+    final boolean leaveUnfired() {
+        return STATE.compareAndSet(this, OPEN, LEFT);
+    }
+
+    /** The firing thread only interrupts between the two states, so this is short. */
+    final void awaitFired() {
+        for (int spins = 0; state == FIRING; spins++) {
+            spin(spins);
+        }
+    }
+
+    /** Waits a moment for another thread that is between two steps of a handshake. */
+    @SuppressWarnings("ThreadPriorityCheck") // that thread may need this one's carrier
+    static void spin(int spins) {
+        if (spins < SPINS_BEFORE_YIELD) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield();
+        }
+    }
+
+    /** The deadline of a block, as an alarm. */
+    private static final class Limit extends Alarm {
+
+        private final Duration length;
+
+        /** Cleared at the end, so that a stopped alarm holds nothing. */
+        private volatile @Nullable Frame frame;
+
+        Limit(Frame frame, Duration length) {
+            this.frame = frame;
+            this.length = length;
+        }
+
+        @Override
+        protected void ring() {
+            Frame f = frame;
+            if (f != null) {
+                f.cancelPassed(length);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package dev.selvedge;
+
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** A scope over tasks that are known from the start: forks them all, unless it is asked to stop meanwhile. */
+abstract class Gathering extends OpenScope {
+
+    private final Callable<?>[] tasks;
+    private final @Nullable String @Nullable [] names;
+
+    Gathering(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+        super(ledger, spec, tasks.length);
+        this.tasks = tasks;
+        this.names = names;
+    }
+
+    @Override
+    final void weave() {
+        leaveFrame(null); // the owner only forks and waits: there is nothing of its own to interrupt
+        for (int i = 0; i < tasks.length && reason() == null; i++) {
+            start(newFork(tasks[i], names == null ? null : names[i], i + 1));
+        }
+        if (roster().size() < tasks.length) {
+            cutOff();
+        }
+    }
+
+    @Override
+    final <T extends @Nullable Object> ForkTask<T> newRealFork(
+            Callable<? extends T> task, @Nullable String name, int number) {
+        return new ForkTask<>(this, task);
+    }
+
+    @Override
+    final @Nullable String givenNameAt(int index) {
+        return names == null ? null : names[index];
+    }
+
+    final int taskCount() {
+        return tasks.length;
+    }
+
+    /** How the task at a place ended; one that was not even forked was cut off. */
+    final Outcome<?> outcomeAt(int i) {
+        return i < roster().size() ? roster().at(i).outcomeWhenDone() : new Outcome.Cancelled<>(reasonOfUnrun());
+    }
+
+    /** As {@link #stopped(CancelReason)}; values that this exception does not carry are discarded. */
+    final RuntimeException stoppedWithValues(CancelReason why) {
+        RuntimeException e = stopped(why);
+        if (e instanceof ScopeCancelledException) {
+            discardAllValues();
+        }
+        return e;
+    }
+
+    @Override
+    final void forget() {
+        // nobody holds a gathering, or its forks
+    }
+
+    @Override
+    final void discardAllValues() {
+        discardValues(null);
+    }
+
+    /** Values that nobody can read any more. */
+    final void discardValues(@Nullable ForkTask<?> but) {
+        if (context.listener() == null) {
+            return;
+        }
+        for (int i = 0; i < roster().size(); i++) {
+            ForkTask<?> fork = roster().at(i);
+            if (fork != but && fork.hasSucceeded()) {
+                discard(nameAt(fork, i), fork.result());
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Waiter;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A scope whose owner runs a body that forks as it goes.
+ *
+ * <p>What it gives or throws is decided by what came first in time. A fork failed first: {@link ScopeFailedException}, with
+ * the body's own exception among the failures. The body threw first: its exception, as it is. The scope was cancelled or its
+ * deadline passed, and that cut something off: the exception that says so. Else the body's value.
+ */
+final class LiveScope extends OpenScope {
+
+    private static final VarHandle FAILED_EXCEPTION;
+    private static final int FIRST_ROSTER = 8;
+
+    static {
+        try {
+            FAILED_EXCEPTION =
+                    MethodHandles.lookup().findVarHandle(LiveScope.class, "failed", ScopeFailedException.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Cleared when it begins: a scope that is held does not hold it. */
+    private Task.@Nullable Of<? super Scope, ?, ?> body;
+
+    private final boolean isolated;
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+
+    /** What the scope throws for its forks: null → the one object, by whoever joins a failed fork first, or the owner. */
+    private volatile @Nullable ScopeFailedException failed;
+
+    /** Who waits for the first failure among some forks. The owner's; woken by forks. */
+    private volatile @Nullable Waiter failureWatch;
+
+    // The owner's.
+    private boolean inBody;
+    private boolean bodyFailedFirst;
+    private int forked;
+    private @Nullable Object value;
+    private @Nullable Throwable thrown;
+    private Ledger.@Nullable Verdict verdict;
+
+    LiveScope(Ledger ledger, ScopeSpec spec, Task.Of<? super Scope, ?, ?> body) {
+        super(ledger, spec, FIRST_ROSTER);
+        this.body = body;
+        this.isolated = spec.isIsolated();
+    }
+
+    // The body: the owner.
+
+    @Override
+    void weave() {
+        Task.Of<? super Scope, ?, ?> once = Objects.requireNonNull(body);
+        body = null;
+        inBody = true;
+        try {
+            value = once.call(new Scope(this));
+        } catch (Throwable t) {
+            thrown = t;
+        }
+        inBody = false;
+        Throwable t = thrown;
+        verdict = leaveFrame(t);
+        if (t == null) {
+            return;
+        }
+        if (!Cancellation.isInFlight(t)) {
+            bodyFailedFirst = isolated ? reason() == null : failures() == null;
+            String message = "the body of " + Words.scope(givenName()) + " threw " + t;
+            cancel(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, t));
+        } else if (verdict != Ledger.Verdict.OWN) {
+            cancel(ledger.reasonOutside(this));
+        }
+    }
+
+    <T extends @Nullable Object> Fork<T> fork(@Nullable String name, Callable<? extends T> task) {
+        ensureOwner("fork into");
+        ensureInBody("fork into");
+        int number = ++forked;
+        if (reason() != null) {
+            LiveFork<T> unrun = new LiveFork<>(this, task, name, number);
+            unrun.interrupt();
+            return unrun;
+        }
+        ForkTask<T> fork = newFork(task, name, number);
+        start(fork);
+        return (LiveFork<T>) fork;
+    }
+
+    @Override
+    <T extends @Nullable Object> ForkTask<T> newRealFork(
+            Callable<? extends T> task, @Nullable String name, int number) {
+        return new LiveFork<>(this, task, name, number);
+    }
+
+    <R extends AutoCloseable> R use(R resource) {
+        ensureOwner("use a resource in");
+        ensureInBody("use a resource in");
+        resources.push(resource);
+        return resource;
+    }
+
+    <T extends @Nullable Object> List<T> gather(Collection<? extends Fork<? extends T>> forks) {
+        ensureOwner("gather in");
+        ensureInBody("gather in");
+        List<LiveFork<? extends T>> all = new ArrayList<>(forks.size());
+        for (Fork<? extends T> f : forks) {
+            LiveFork<? extends T> fork = (LiveFork<? extends T>) Objects.requireNonNull(f, "fork");
+            if (fork.scope != this) {
+                throw new IllegalArgumentException(
+                        "the fork \"" + fork.name() + "\" is not of " + Words.scope(givenName()) + ": join it instead");
+            }
+            all.add(fork);
+        }
+        if (isolated) {
+            awaitAllOrFirstFailure(all);
+        }
+        try {
+            List<T> values = new ArrayList<>(all.size());
+            for (LiveFork<? extends T> fork : all) {
+                values.add(fork.join());
+            }
+            return Collections.unmodifiableList(values);
+        } catch (ScopeCancelledException e) {
+            throwFirstFailureOf(all); // if that is why the join was cut off
+            throw e;
+        }
+    }
+
+    /** Where a failure does not cancel the others, a gather must not wait for those before the one that failed. */
+    private void awaitAllOrFirstFailure(List<? extends LiveFork<?>> all) {
+        for (LiveFork<?> fork : all) {
+            while (!fork.isDone()) {
+                Waiter watch = context.clock().waiter();
+                failureWatch = watch;
+                throwFirstFailureOf(all);
+                fork.wakeAtEnd(watch);
+                try {
+                    watch.await(context.clock().never());
+                } catch (InterruptedException e) {
+                    throw Ledger.cancelledBy(e);
+                } finally {
+                    failureWatch = null;
+                }
+            }
+            throwFirstFailureOf(all);
+        }
+    }
+
+    private void throwFirstFailureOf(List<? extends LiveFork<?>> all) {
+        LiveFork<?> first = null;
+        for (Failure f = failures(); f != null; f = f.earlier()) {
+            if (f.fork() instanceof LiveFork<?> fork && all.contains(fork) && fork.isDone()) {
+                first = fork;
+            }
+        }
+        if (first != null) {
+            first.join();
+        }
+    }
+
+    private void ensureOwner(String what) {
+        if (Thread.currentThread() != ledger.owner) {
+            throw new WrongThreadException("only the thread that opened " + Words.scope(givenName()) + " can " + what
+                    + " it: open a scope of its own here, scope().run(s -> ...)");
+        }
+    }
+
+    private void ensureInBody(String what) {
+        if (!inBody) {
+            throw new IllegalStateException("cannot " + what + " " + Words.scope(givenName()) + ": its body has ended");
+        }
+    }
+
+    // What forks tell: any thread.
+
+    @Override
+    void failed(ForkTask<?> fork, Throwable error) {
+        if (!isolated) {
+            cancelBecauseOf(fork, error);
+        } else if (Failure.endsTheJob(error)) {
+            cancelBecauseOf(fork, error);
+        }
+        Waiter watch = failureWatch;
+        if (watch != null) {
+            watch.wake();
+        }
+    }
+
+    @Override
+    ScopeFailedException failureOf(LiveFork<?> fork) {
+        Failure newest = failures();
+        if (isolated || newest == null || Failure.first(newest).fork() != fork) {
+            return super.failureOf(fork);
+        }
+        ScopeFailedException e = failed;
+        if (e == null) {
+            ScopeFailedException made = failedException(newest, Failure.errors(newest));
+            e = FAILED_EXCEPTION.compareAndSet(this, null, made) ? made : Objects.requireNonNull(failed);
+        }
+        return e;
+    }
+
+    // The end: the owner.
+
+    @Override
+    @Nullable
+    Object conclude() throws Throwable {
+        List<Throwable> unclosed = closeResources();
+        Object result;
+        try {
+            result = concludeBody();
+        } catch (Throwable t) {
+            unhandled(t != thrown && isOurs(t) ? Failure.attach(t, unclosed) : unclosed);
+            throw t;
+        }
+        if (!unclosed.isEmpty()) {
+            discard(displayName(), result);
+            ScopeFailedException e =
+                    new ScopeFailedException("closing a resource of " + Words.scope(givenName()), unclosed);
+            Failure.attach(e, unclosed);
+            throw e;
+        }
+        return result;
+    }
+
+    private @Nullable Object concludeBody() throws Throwable {
+        CancelReason why = reason();
+        Failure newest = failures();
+        Error fatal = isolated ? Failure.fatal(newest) : null;
+        if (fatal != null) {
+            throw bare(fatal, withBody(Failure.errors(newest)));
+        }
+        if (!isolated && !bodyFailedFirst && newest != null && isFailure(why) && !(thrown instanceof Error)) {
+            throw failedByForks(newest);
+        }
+        if (thrown != null) {
+            throw leaving(thrown, why, newest);
+        }
+        if (why != null && (wasCutOff() || (newest != null && !isolated))) {
+            discard(displayName(), value);
+            throw stopped(why);
+        }
+        if (isolated && newest != null) {
+            throwUnseen(newest);
+        }
+        keepOutsideCancelPending();
+        return value;
+    }
+
+    private static boolean isFailure(@Nullable CancelReason why) {
+        return why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED;
+    }
+
+    private static boolean isOurs(Throwable t) {
+        return t instanceof ScopeFailedException
+                || t instanceof DeadlineExceededException
+                || t instanceof ScopeCancelledException;
+    }
+
+    /** A fork failed before the body ended. */
+    private Throwable failedByForks(Failure newest) {
+        if (verdict == Ledger.Verdict.OUTSIDE) {
+            ledger.keepPending(this);
+        }
+        List<Throwable> errors = withBody(Failure.errors(newest));
+        if (errors.get(0) instanceof Error error) {
+            return bare(error, errors);
+        }
+        keepOutsideCancelPending();
+        discardAllValues();
+        ScopeFailedException joined = failed;
+        if (joined == null) {
+            return failedException(newest, errors);
+        }
+        joined.extend(errors);
+        Failure.attach(joined, errors);
+        return joined;
+    }
+
+    /** The failures of the forks, and the body's if it is one of its own and no answer to theirs. */
+    private List<Throwable> withBody(List<Throwable> errors) {
+        Throwable t = thrown;
+        if (t != null && !Cancellation.isInFlight(t) && !isJoinOf(errors, t) && !Failure.holds(errors, t)) {
+            errors.add(t);
+        }
+        return errors;
+    }
+
+    private static boolean isJoinOf(List<Throwable> errors, Throwable t) {
+        return t instanceof ScopeFailedException && errors.stream().anyMatch(e -> e == t.getCause());
+    }
+
+    @Override
+    void discardAllValues() {
+        discard(displayName(), value);
+    }
+
+    @Override
+    void forget() {
+        roster().detachAll();
+        value = null;
+        thrown = null;
+        failed = null;
+    }
+
+    private Throwable leaving(Throwable t, @Nullable CancelReason why, @Nullable Failure newest) {
+        List<Throwable> secondary = Failure.errors(newest);
+        if (verdict == Ledger.Verdict.OWN && why != null) {
+            return outsideCancel() != null ? stopped(why) : stoppedWith(why, t, secondary);
+        }
+        Throwable cancelled = asCancellation(t, verdict);
+        if (cancelled != t) {
+            unhandled(Failure.attach(cancelled, secondary));
+            return cancelled;
+        }
+        if (!Cancellation.isInFlight(t)) {
+            keepOutsideCancelPending();
+            if (verdict == Ledger.Verdict.PASSED && why != null && !isFailure(why)) {
+                context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
+            }
+        }
+        secondary.removeIf(e -> e == t);
+        unhandled(t instanceof ScopeFailedException seen ? unseenBesides(seen, secondary) : secondary);
+        return t;
+    }
+
+    private RuntimeException stoppedWith(CancelReason why, Throwable t, List<Throwable> secondary) {
+        RuntimeException e = stopped(why, unfinished(), outcomes(), Cancellation.interruptIn(t));
+        unhandled(Failure.attach(e, secondary));
+        return e;
+    }
+
+    /** In an isolated scope, the exception of a join carries the failure of that fork. */
+    private static List<Throwable> unseenBesides(ScopeFailedException seen, List<Throwable> errors) {
+        errors.removeIf(e -> e == seen.getCause());
+        return errors;
+    }
+
+    private void throwUnseen(Failure newest) {
+        Failure unseen = null;
+        List<Failure> inOrder = new ArrayList<>();
+        for (Failure f = newest; f != null; f = f.earlier()) {
+            inOrder.add(0, f);
+        }
+        for (Failure f : inOrder) {
+            if (f.fork() instanceof LiveFork<?> fork && !fork.wasLookedAt()) {
+                unseen = new Failure(fork, f.error(), unseen);
+            }
+        }
+        if (unseen != null) {
+            discard(displayName(), value);
+            keepOutsideCancelPending();
+            throw failedException(unseen, Failure.errors(unseen));
+        }
+    }
+
+    private List<Throwable> closeResources() {
+        List<Throwable> errors = new ArrayList<>();
+        while (!resources.isEmpty()) {
+            try {
+                resources.pop().close();
+            } catch (Throwable t) {
+                errors.add(t);
+            }
+        }
+        return errors;
+    }
+}

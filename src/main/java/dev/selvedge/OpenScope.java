@@ -1,0 +1,441 @@
+package dev.selvedge;
+
+import dev.selvedge.time.TimeSource;
+import dev.selvedge.time.VirtualClock;
+import dev.selvedge.time.Waiter;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A scope that is open: a frame on its owner's ledger, a container of threads, and the forks that run in them.
+ *
+ * <p>The life of every kind: {@link #weave} forks, or runs the owner's body; then all threads are awaited, whatever happened;
+ * then the scope is sealed, so that nothing is decided twice; then {@link #conclude} says what the scope gives or throws.
+ *
+ * <p>Cancelling and forking meet as follows. The canceller sets the reason, then goes through the roster. The owner puts the
+ * fork into the roster, starts its thread, then looks at the reason. One of the two sees the other.
+ */
+abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
+
+    private static final ThreadFactory UNNAMED = Thread.ofVirtual().factory();
+    private static final VarHandle FAILURES;
+
+    static {
+        try {
+            FAILURES = MethodHandles.lookup().findVarHandle(OpenScope.class, "failures", Failure.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Replaced and filled by the owner; read by anyone. */
+    private volatile Roster roster;
+
+    /** The newest failure; pushed by the forks. */
+    private volatile @Nullable Failure failures;
+
+    /** Set by anyone once a fork was cut off by a cancellation of the scope. */
+    private volatile boolean cutOff;
+
+    /** Set by the owner when all is over. */
+    private volatile boolean over;
+
+    // The owner's.
+    private @Nullable Object container;
+    private @Nullable ForkTask<?> forking;
+    private @Nullable InterruptedException outsideCancel;
+    private @Nullable Throwable crash;
+    private Ledger.@Nullable Verdict left;
+
+    OpenScope(Ledger ledger, ScopeSpec spec, int forks) {
+        super(ledger, spec);
+        roster = new Roster(forks);
+    }
+
+    /** Forks, or runs the body. The owner. */
+    abstract void weave() throws Throwable;
+
+    /** What the scope gives, or throws, after all threads have ended. The owner. */
+    abstract @Nullable Object conclude() throws Throwable;
+
+    /** What becomes of the scope when a task has thrown; on the fork's thread. */
+    abstract void failed(ForkTask<?> fork, Throwable error);
+
+    /** What becomes of the scope when a task has given a value; on the fork's thread. */
+    void succeeded(ForkTask<?> fork) {}
+
+    /** Opens the scope, does all that is to be done, and gives or throws what comes of it. */
+    @Override
+    final @Nullable Object execute() throws Throwable {
+        ledger.enter(this);
+        try {
+            tellOpened();
+            arm();
+            if (Inherited.ledger() == ledger) {
+                run();
+            } else {
+                Inherited.where(ledger, this);
+            }
+        } finally {
+            disarm();
+            seal();
+            announceCancel();
+            leaveFrame(null); // has been left long since, unless the container could not be opened
+            ledger.pop(this);
+        }
+        try {
+            if (crash != null) {
+                throw crash;
+            }
+            return conclude();
+        } finally {
+            end();
+        }
+    }
+
+    /** Whoever holds the scope, or a fork, from now on holds the results of forks and nothing else. */
+    private void end() {
+        over = true;
+        forget();
+        failures = null;
+        outsideCancel = null;
+        crash = null;
+        tellClosed();
+        roster = Roster.EMPTY;
+        detach();
+    }
+
+    /** Lets go of what only a scope needs that is open. */
+    abstract void forget();
+
+    /** Inside the binding of the ledger: from opening the container to closing it. */
+    @Override
+    public final void run() {
+        Object opened = Container.WAY.open(givenName(), this);
+        container = opened;
+        try {
+            weave();
+        } catch (Throwable t) {
+            crash = t;
+            cancel(new CancelReason(CancelReason.Kind.SIBLING_FAILED, Words.scope(givenName()) + " could not fork", t));
+        }
+        try {
+            awaitForks(opened);
+        } finally {
+            container = null;
+            Container.WAY.close(opened);
+        }
+    }
+
+    /** Ends the part in which the owner is interrupted on behalf of this scope; later calls do nothing. */
+    final Ledger.Verdict leaveFrame(@Nullable Throwable thrown) {
+        if (left == null) {
+            left = ledger.leave(this, thrown);
+        }
+        return left;
+    }
+
+    // Forking: the owner.
+
+    /** A fork of this scope, not started; on a virtual clock, its start is announced. */
+    final <T extends @Nullable Object> ForkTask<T> newFork(
+            Callable<? extends T> task, @Nullable String name, int number) {
+        TimeSource clock = context.clock();
+        return clock instanceof VirtualClock virtual
+                ? new VirtualFork<>(this, task, name, number, virtual)
+                : newRealFork(task, name, number);
+    }
+
+    abstract <T extends @Nullable Object> ForkTask<T> newRealFork(
+            Callable<? extends T> task, @Nullable String name, int number);
+
+    final void start(ForkTask<?> fork) {
+        Roster r = roster;
+        if (r.isFull()) {
+            r = r.swept();
+            roster = r;
+        }
+        r.add(fork);
+        tellCreated(fork);
+        forking = fork;
+        try {
+            Container.WAY.fork(Objects.requireNonNull(container), fork);
+        } catch (Throwable t) {
+            r.removeLast();
+            fork.neverStarted();
+            throw t;
+        } finally {
+            forking = null;
+        }
+        if (reason() != null) {
+            fork.interrupt();
+        }
+    }
+
+    /** The container asks for the thread of the fork that is being started. */
+    @Override
+    public final Thread newThread(Runnable r) {
+        ForkTask<?> fork = Objects.requireNonNull(forking);
+        String threadName = threadName(fork, roster.size() - 1);
+        Thread thread = threadName == null
+                ? UNNAMED.newThread(r)
+                : Thread.ofVirtual().name(threadName).unstarted(r);
+        fork.runsOn(thread);
+        return thread;
+    }
+
+    /** Names cost memory: a thread has one only if the scope or the fork was given one. */
+    private @Nullable String threadName(ForkTask<?> fork, int index) {
+        String scope = givenName();
+        return scope != null ? scope + "/" + nameAt(fork, index) : fork.givenName(index);
+    }
+
+    static String nameAt(ForkTask<?> fork, int index) {
+        String given = fork.givenName(index);
+        return given != null ? given : "fork-" + fork.number(index);
+    }
+
+    // Waiting: the owner.
+
+    private void awaitForks(Object opened) {
+        Roster all = roster;
+        if (all.size() == 0) {
+            return;
+        }
+        boolean interrupted = context.clock() instanceof VirtualClock && awaitInVirtualTime(all);
+        try {
+            Container.WAY.join(opened);
+        } catch (InterruptedException e) {
+            cancelledFromOutside(e);
+            for (int i = 0, n = all.size(); i < n; i++) {
+                Thread thread = all.at(i).thread();
+                if (thread != null) {
+                    interrupted |= Waiter.awaitEndUninterruptibly(thread);
+                }
+            }
+        }
+        if (interrupted) {
+            ledger.owner.interrupt(); // it came while the forks were awaited: whoever waits next sees it
+        }
+    }
+
+    /** The container's join waits in real time and would hold the clock: first wait for each fork on the clock. */
+    private boolean awaitInVirtualTime(Roster all) {
+        boolean interrupted = false;
+        for (int i = 0, n = all.size(); i < n; i++) {
+            VirtualFork<?> fork = (VirtualFork<?>) all.at(i);
+            while (!fork.isGone()) {
+                try {
+                    fork.awaitGone();
+                } catch (InterruptedException e) {
+                    interrupted |= outsideCancel != null;
+                    cancelledFromOutside(e);
+                }
+            }
+        }
+        return interrupted;
+    }
+
+    /** The owner was interrupted while it waited: by what is around the scope, since its own requests no longer do that. */
+    private void cancelledFromOutside(InterruptedException e) {
+        if (outsideCancel == null) {
+            outsideCancel = e;
+        }
+        cancel(ledger.reasonOutside(this));
+    }
+
+    // What forks tell: their threads.
+
+    final void forkStarted(ForkTask<?> fork) {
+        if (context.listener() != null) {
+            context.tell(new ScopeEvent.ForkStarted(displayName(), nameOf(fork)));
+        }
+    }
+
+    /**
+     * A task has thrown; nobody can see yet that it has ended. If a deadline around has passed by then, that was first, even if
+     * the timer has not come to it yet: a client whose own time-out is the time left is as fast as the timer.
+     */
+    final void record(ForkTask<?> fork, Throwable error) {
+        if (context.deadline().passed()) {
+            ledger.cancelPassed(this);
+        }
+        Failure before;
+        do {
+            before = failures;
+        } while (!FAILURES.compareAndSet(this, before, new Failure(fork, error, before)));
+    }
+
+    /** A fork has ended, and can be seen to have. */
+    final void forkEnded(ForkTask<?> fork) {
+        if (fork.hasSucceeded()) {
+            succeeded(fork);
+        } else if (fork.hasFailed()) {
+            failed(fork, fork.failure());
+        }
+        if (context.listener() != null) {
+            if (fork.wasCutOff()) {
+                announceCancel();
+            }
+            context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), fork.outcomeWhenDone()));
+            announceCancel();
+        }
+    }
+
+    /** A fork's failure stops the scope; the listener is told once it knows of the failure. */
+    final void cancelBecauseOf(ForkTask<?> fork, Throwable error) {
+        String message = "\"" + nameOf(fork) + "\" failed: " + error;
+        cancelSilently(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, error));
+    }
+
+    final void cutOff() {
+        cutOff = true;
+    }
+
+    @Override
+    final void cancelForks() {
+        roster.interruptAll();
+    }
+
+    final @Nullable ForkTask<?> forkOn(Thread thread) {
+        return roster.on(thread);
+    }
+
+    /** The name that was given to the fork at a place, if forks have their names from there. */
+    @Nullable
+    String givenNameAt(int index) {
+        return null;
+    }
+
+    final String nameOf(ForkTask<?> fork) {
+        return nameAt(fork, roster.indexOf(fork));
+    }
+
+    /** Why a fork never ran, where no reason can be seen any more. */
+    final CancelReason reasonOfUnrun() {
+        CancelReason why = reason();
+        return why == null
+                ? new CancelReason(CancelReason.Kind.CALLER, Words.scope(givenName()) + " has ended", null)
+                : why;
+    }
+
+    final boolean isOver() {
+        return over;
+    }
+
+    /** What the join of a failed fork throws. */
+    ScopeFailedException failureOf(LiveFork<?> fork) {
+        return new ScopeFailedException("the fork \"" + fork.name() + "\"", List.of(fork.failure()));
+    }
+
+    // For conclusions: the owner, after all threads have ended.
+
+    final Roster roster() {
+        return roster;
+    }
+
+    final boolean wasCutOff() {
+        return cutOff;
+    }
+
+    final @Nullable Failure failures() {
+        return failures;
+    }
+
+    final @Nullable InterruptedException outsideCancel() {
+        return outsideCancel;
+    }
+
+    /** If a request from outside was consumed and the scope gives or throws something else, it stays pending. */
+    final void keepOutsideCancelPending() {
+        if (outsideCancel != null) {
+            ledger.keepPending(this);
+        }
+    }
+
+    /** What the scope throws because its forks failed: an error bare, all else as one exception. */
+    final Throwable failed(Failure newest) {
+        List<Throwable> errors = Failure.errors(newest);
+        if (errors.get(0) instanceof Error error) {
+            return bare(error, errors);
+        }
+        keepOutsideCancelPending();
+        discardAllValues();
+        return failedException(newest, errors);
+    }
+
+    /** An error leaves bare: what else there was is reported. */
+    final Error bare(Error error, List<Throwable> errors) {
+        keepOutsideCancelPending();
+        discardAllValues();
+        unhandled(errors.stream().filter(e -> e != error).toList());
+        return error;
+    }
+
+    /** The scope throws, and what it throws carries no values. */
+    abstract void discardAllValues();
+
+    final ScopeFailedException failedException(Failure newest, List<Throwable> errors) {
+        ScopeFailedException e = new ScopeFailedException(
+                Words.scope(givenName()) + " failed: \""
+                        + nameOf(Failure.first(newest).fork()) + "\"",
+                errors);
+        Failure.attach(e, errors); // what finds no room is in failures()
+        return e;
+    }
+
+    /** What the scope throws because it was asked to stop, with the failures it overtook. */
+    final RuntimeException stopped(CancelReason why) {
+        InterruptedException outside = outsideCancel;
+        RuntimeException e = outside != null
+                ? ScopeCancelledException.inFlight(ledger.reasonOutside(this), outside)
+                : stopped(why, unfinished(), outcomes(), null);
+        unhandled(Failure.attach(e, Failure.errors(failures)));
+        return e;
+    }
+
+    final void unhandled(List<Throwable> errors) {
+        for (Throwable e : errors) {
+            context.unhandled(displayName(), e);
+        }
+    }
+
+    final void discard(String fork, @Nullable Object value) {
+        if (context.listener() != null && value != null) {
+            context.tell(new ScopeEvent.ValueDiscarded(displayName(), fork, value));
+        }
+    }
+
+    final List<String> unfinished() {
+        Roster all = roster;
+        List<String> names = new ArrayList<>();
+        for (int i = 0, n = all.size(); i < n; i++) {
+            if (all.at(i).wasCutOff()) {
+                names.add(nameAt(all.at(i), i));
+            }
+        }
+        return Collections.unmodifiableList(names);
+    }
+
+    final List<Outcome<?>> outcomes() {
+        Roster all = roster;
+        List<Outcome<?>> outcomes = new ArrayList<>();
+        for (int i = 0, n = all.size(); i < n; i++) {
+            outcomes.add(all.at(i).outcomeWhenDone());
+        }
+        return Collections.unmodifiableList(outcomes);
+    }
+
+    private void tellCreated(ForkTask<?> fork) {
+        if (context.listener() != null) {
+            context.tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package dev.selvedge;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A scope that is open, in the hands of the body that runs in it.
+ *
+ * <p>The body runs in the thread that opened the scope, its <em>owner</em>. It forks tasks, joins them, and gives a value or
+ * nothing; the scope ends when the body and all forks have ended. If a fork fails, the other forks and the body are
+ * interrupted, and the scope throws {@link ScopeFailedException}, unless it is {@linkplain ScopeSpec#isolated() isolated}.
+ *
+ * <p>Only the owner can fork, use resources and gather. {@code cancel}, {@code isCancelled} and {@code name} are for any
+ * thread, also after the end.
+ *
+ * @since 0.1
+ */
+public final class Scope {
+
+    private final LiveScope live;
+
+    Scope(LiveScope live) {
+        this.live = live;
+    }
+
+    /** The name it was given, {@code "scope"} if it was given none. */
+    public String name() {
+        return live.displayName();
+    }
+
+    /**
+     * Runs a task in a new virtual thread of this scope. If the scope is cancelled already, the fork is too, and the task never
+     * runs.
+     *
+     * @throws WrongThreadException on another thread than the owner's; to fork from a fork, open a scope in it
+     * @throws IllegalStateException after the body has ended
+     */
+    public <T extends @Nullable Object> Fork<T> fork(Callable<? extends T> task) {
+        return live.fork(null, Objects.requireNonNull(task, "task"));
+    }
+
+    /** The same, with a name for the fork: messages, events and thread dumps show it. */
+    public <T extends @Nullable Object> Fork<T> fork(String name, Callable<? extends T> task) {
+        return live.fork(Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task"));
+    }
+
+    /** The same, for a task that gives nothing. */
+    public Fork<@Nullable Void> fork(Task.Void<?> task) {
+        return live.fork(null, ScopeSpec.callable(Objects.requireNonNull(task, "task")));
+    }
+
+    /** The same, for a task that gives nothing, with a name. */
+    public Fork<@Nullable Void> fork(String name, Task.Void<?> task) {
+        return live.fork(
+                Objects.requireNonNull(name, "name"), ScopeSpec.callable(Objects.requireNonNull(task, "task")));
+    }
+
+    /**
+     * Waits for forks of this scope and gives their values in the order asked. The same fork may be asked for twice. In an
+     * isolated scope it ends with the first of them that fails.
+     *
+     * @return an unmodifiable list, never partial
+     * @throws ScopeFailedException if one of them failed
+     * @throws ScopeCancelledException if one of them was cancelled, or the scope was
+     * @throws IllegalArgumentException if one is a fork of another scope
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public <T extends @Nullable Object> List<T> gather(Collection<? extends Fork<? extends T>> running) {
+        return live.gather(Objects.requireNonNull(running, "running"));
+    }
+
+    /**
+     * Has a resource closed at the end of the scope: after all forks have ended, the last one first. All are closed, whatever
+     * one of them throws. An error of closing is suppressed in what the scope throws; if the scope would have given a value, it
+     * throws {@link ScopeFailedException} with that error as its cause.
+     *
+     * @return the resource
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public <R extends AutoCloseable> R use(R resource) {
+        return live.use(Objects.requireNonNull(resource, "resource"));
+    }
+
+    /**
+     * Asks the scope to stop: its forks and its body are interrupted. The first reason is kept. If that cuts something off, the
+     * scope throws {@link ScopeCancelledException}; a body that returns all the same, with all forks done, keeps its value.
+     * From any thread.
+     *
+     * @return true if this call did it; false if it was cancelled before or has ended
+     */
+    public boolean cancel(String why) {
+        return live.cancel(new CancelReason(CancelReason.Kind.CALLER, Objects.requireNonNull(why, "why"), null));
+    }
+
+    /** The same, because of an exception: it becomes the cause of the reason. */
+    public boolean cancel(Throwable cause) {
+        return live.cancel(new CancelReason(CancelReason.Kind.CALLER, "cancelled because of " + cause, cause));
+    }
+
+    /**
+     * Whether this scope, or a block around it, was asked to stop. It stays true until the scope has ended. From any thread.
+     */
+    public boolean isCancelled() {
+        return live.reason() != null || live.ledger.reasonAround(live) != null;
+    }
+
+    @Override
+    public String toString() {
+        return Words.scope(live.givenName());
+    }
+}

@@ -1,0 +1,105 @@
+package dev.selvedge;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happened in a scope, told to the {@linkplain ScopeSpec#listener listeners}.
+ *
+ * <p>An event is told on the thread it concerns, outside locks, with the interrupt flag put aside: a fork's on the fork's
+ * thread, a scope's on its owner's, a cancellation's on the thread that asked for it, or, if that was the timer, on the
+ * first thread of the scope that learns of it. A listener that throws changes nothing: its exception is logged. Of one scope,
+ * {@link ScopeOpened} comes first and {@link ScopeClosed} last; of one fork, {@link ForkCreated}, {@link ForkStarted} and
+ * {@link ForkEnded} come in this order; {@link ScopeCancelled} comes before the end of any fork that it cut off.
+ *
+ * @since 0.1
+ */
+public sealed interface ScopeEvent {
+
+    /** The name of the scope; {@code "scope"} if it has none. */
+    String scope();
+
+    /**
+     * A scope was opened.
+     *
+     * @param scope its name
+     */
+    record ScopeOpened(String scope) implements ScopeEvent {}
+
+    /**
+     * A scope has a deadline of its own, earlier than any around it.
+     *
+     * @param scope its name
+     * @param limit the time it has
+     */
+    record DeadlineSet(String scope, Duration limit) implements ScopeEvent {}
+
+    /**
+     * A fork was made; its thread has not begun.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork
+     */
+    record ForkCreated(String scope, String fork) implements ScopeEvent {}
+
+    /**
+     * A fork's task begins.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork
+     */
+    record ForkStarted(String scope, String fork) implements ScopeEvent {}
+
+    /**
+     * A fork has ended.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork
+     * @param outcome how
+     */
+    record ForkEnded(String scope, String fork, Outcome<?> outcome) implements ScopeEvent {}
+
+    /**
+     * A scope was asked to stop.
+     *
+     * @param scope its name
+     * @param reason why
+     */
+    record ScopeCancelled(String scope, CancelReason reason) implements ScopeEvent {}
+
+    /**
+     * A scope's own deadline passed before it was done.
+     *
+     * @param scope its name
+     * @param limit the time it had
+     */
+    record DeadlinePassed(String scope, Duration limit) implements ScopeEvent {}
+
+    /**
+     * A value was made that nobody can read any more: of a race's loser, of a sibling of a failed fork, of a body whose scope
+     * failed.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for the value of its body
+     * @param value the value
+     */
+    record ValueDiscarded(
+            String scope, String fork, @Nullable Object value) implements ScopeEvent {}
+
+    /**
+     * An error that could not be attached to what the scope threw, or to anything because it threw nothing. Without a
+     * listener it is logged.
+     *
+     * @param scope the name of the scope
+     * @param error the error
+     */
+    record Unhandled(String scope, Throwable error) implements ScopeEvent {}
+
+    /**
+     * A scope has ended: all its threads have, and its resources are closed.
+     *
+     * @param scope its name
+     * @param elapsed how long it was open
+     */
+    record ScopeClosed(String scope, Duration elapsed) implements ScopeEvent {}
+}

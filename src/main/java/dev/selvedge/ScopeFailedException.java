@@ -1,0 +1,100 @@
+package dev.selvedge;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Forks of the scope failed.
+ *
+ * <p>The cause is the first failure in time, the task's own exception. {@link #failures()} has all of them; the later ones
+ * are suppressed exceptions too, up to ten. To go on with a checked type:
+ *
+ * <pre>{@code
+ * catch (ScopeFailedException e) { throw e.rethrow(IOException.class).rethrow(SQLException.class); }
+ * }</pre>
+ *
+ * @since 0.1
+ */
+public final class ScopeFailedException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    private final String what;
+
+    /** The first in time first. Replaced once, by the scope's owner, if forks failed after one was joined. */
+    @SuppressWarnings("serial")
+    private volatile List<Throwable> all;
+
+    /** Of all failures, the first in time first. */
+    ScopeFailedException(String what, List<Throwable> all) {
+        super(null, all.get(0));
+        this.what = what;
+        this.all = List.copyOf(all);
+    }
+
+    /** More forks have failed since this was made. */
+    void extend(List<Throwable> now) {
+        all = List.copyOf(now);
+    }
+
+    /** Which fork of which scope failed with what, and how many more did. */
+    @Override
+    public String getMessage() {
+        int more = all.size() - 1;
+        return what + " threw " + all.get(0)
+                + (more == 0 ? "" : " (and " + more + (more == 1 ? " more failure)" : " more failures)"));
+    }
+
+    /** All failures that are exceptions, in the order in which they happened, each once. Unmodifiable. */
+    public List<Exception> failures() {
+        List<Exception> exceptions = new ArrayList<>(all.size());
+        for (Throwable t : all) {
+            if (t instanceof Exception e) {
+                exceptions.add(e);
+            }
+        }
+        return Collections.unmodifiableList(exceptions);
+    }
+
+    /**
+     * All failures of a type, also those of scopes inside the scope: where a fork failed with a {@code
+     * ScopeFailedException}, the failures in it count instead.
+     */
+    public <X extends Throwable> List<X> all(Class<X> type) {
+        Objects.requireNonNull(type, "type");
+        List<X> found = new ArrayList<>();
+        collect(type, found, Collections.newSetFromMap(new IdentityHashMap<>()));
+        return Collections.unmodifiableList(found);
+    }
+
+    private <X extends Throwable> void collect(Class<X> type, List<X> found, Set<Throwable> seen) {
+        for (Throwable t : all) {
+            if (!seen.add(t)) {
+                continue;
+            }
+            if (t instanceof ScopeFailedException nested) {
+                nested.collect(type, found, seen);
+            } else if (type.isInstance(t)) {
+                found.add(type.cast(t));
+            }
+        }
+    }
+
+    /**
+     * Throws the first failure of a type, if there is one; the same object that the task threw.
+     *
+     * @return this exception, if there is none
+     * @throws X the first of {@link #all(Class)}
+     */
+    public <X extends Exception> ScopeFailedException rethrow(Class<X> type) throws X {
+        List<X> found = all(type);
+        if (!found.isEmpty()) {
+            throw found.get(0);
+        }
+        return this;
+    }
+}

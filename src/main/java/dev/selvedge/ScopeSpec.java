@@ -1,0 +1,455 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Deadline;
+import dev.selvedge.time.Participant;
+import dev.selvedge.time.TimeSource;
+import dev.selvedge.time.VirtualClock;
+import java.nio.channels.ClosedByInterruptException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a scope is to be: an immutable value. Each step returns a new one; a terminal method opens a scope by it, and comes back
+ * only when every thread that was started has ended.
+ *
+ * <p>One constant can serve for all: thread-safe, refined per call, used for any terminal.
+ *
+ * <pre>{@code
+ * static final ScopeSpec API = scope("api").deadline(ofSeconds(2));
+ *
+ * String one = API.call(() -> load("a"));
+ * List<String> many = API.named("many").map(keys, this::load);
+ * }</pre>
+ *
+ * <p>Two kinds of lambdas: one without a parameter is a <em>task</em>; one with the scope, {@code s -> …}, is the
+ * <em>body</em> of a live {@link Scope}, and runs in the calling thread.
+ *
+ * <p>A scope inherits the deadline (the smaller counts), the clock and the listener of the block around it, be it on the same
+ * thread or that of the scope whose fork the thread is.
+ *
+ * <p>All terminal methods throw alike. If forks fail, {@link ScopeFailedException}. If the scope's own deadline passes, {@link
+ * DeadlineExceededException}; zero or a negative duration means that it has passed already: nothing is started ({@code
+ * attempt} and {@code outcomes} give {@code Cancelled} instead). If something outside asks it to stop, {@link ScopeCancelledException}. A deadline of the block around is none of this scope's: the
+ * cancellation passes through it, and the outer block throws. An {@link Error} of a task leaves bare.
+ *
+ * @since 0.1
+ */
+public final class ScopeSpec {
+
+    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, null);
+
+    private final @Nullable String name;
+
+    /** Relative to the moment at which the scope is opened; at most one of the two deadlines is set. */
+    private final @Nullable Duration limit;
+
+    private final @Nullable Deadline deadline;
+    private final boolean isolated;
+    private final @Nullable TimeSource clock;
+    private final @Nullable Consumer<? super ScopeEvent> listener;
+
+    private ScopeSpec(
+            @Nullable String name,
+            @Nullable Duration limit,
+            @Nullable Deadline deadline,
+            boolean isolated,
+            @Nullable TimeSource clock,
+            @Nullable Consumer<? super ScopeEvent> listener) {
+        this.name = name;
+        this.limit = limit;
+        this.deadline = deadline;
+        this.isolated = isolated;
+        this.clock = clock;
+        this.listener = listener;
+    }
+
+    // Steps.
+
+    /** With a name: messages, events and thread dumps show it. */
+    @CheckReturnValue
+    public ScopeSpec named(String name) {
+        return new ScopeSpec(Objects.requireNonNull(name, "name"), limit, deadline, isolated, clock, listener);
+    }
+
+    /**
+     * With so much time for the whole scope, from the moment it is opened. It replaces a deadline given before. A duration too
+     * long to count (292 years) means none.
+     */
+    @CheckReturnValue
+    public ScopeSpec deadline(Duration d) {
+        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, isolated, clock, listener);
+    }
+
+    /**
+     * With a fixed moment by which the scope must be done. It replaces a deadline given before. It must be of the clock on which
+     * the scope will run, else the terminal method throws {@link IllegalArgumentException}.
+     */
+    @CheckReturnValue
+    public ScopeSpec deadline(Deadline d) {
+        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), isolated, clock, listener);
+    }
+
+    /**
+     * In a live scope, a fork that fails does not cancel the others; a failure that nobody has looked at, by {@code join} or
+     * {@code outcome}, is thrown when the scope ends. No effect elsewhere.
+     */
+    @CheckReturnValue
+    public ScopeSpec isolated() {
+        return new ScopeSpec(name, limit, deadline, true, clock, listener);
+    }
+
+    /** On another source of time: a {@link VirtualClock} in tests. Blocks inside inherit it. */
+    @CheckReturnValue
+    public ScopeSpec clock(TimeSource time) {
+        return new ScopeSpec(name, limit, deadline, isolated, Objects.requireNonNull(time, "time"), listener);
+    }
+
+    /**
+     * With a listener of what happens in the scope and in the blocks inside. Listeners add up: one given before, or by a block
+     * around, is told too; the same object only once.
+     */
+    @CheckReturnValue
+    public ScopeSpec listener(Consumer<? super ScopeEvent> sink) {
+        Objects.requireNonNull(sink, "sink");
+        return new ScopeSpec(name, limit, deadline, isolated, clock, Context.both(listener, sink));
+    }
+
+    // A task in the calling thread.
+
+    /**
+     * Runs a task in the calling thread; with a deadline, this is the plain time-out block.
+     *
+     * @return what the task returns, even if the deadline has passed meanwhile: a value that exists is not thrown away
+     * @throws X what the task throws, as it is
+     */
+    public <T extends @Nullable Object, X extends Exception> T call(Task<T, X> task) throws X {
+        Objects.requireNonNull(task, "task");
+        return execute(this, ledger -> new TaskFrame(ledger, this, task));
+    }
+
+    /**
+     * Runs a task in the calling thread, and answers its failure, or that of the scope's own deadline, with a fallback, which
+     * runs outside the deadline. A cancellation from outside and an {@code Error} are not answered.
+     *
+     * @throws X what the fallback throws; the failure it was to answer is reported as unhandled then
+     */
+    public <T extends @Nullable Object, X extends Exception> T call(
+            Callable<? extends T> task, Task.Of<? super Exception, ? extends T, X> fallback) throws X {
+        Objects.requireNonNull(task, "task");
+        Objects.requireNonNull(fallback, "fallback");
+        try {
+            return ScopeSpec.<T>execute(this, ledger -> new TaskFrame(ledger, this, task));
+        } catch (Exception e) {
+            if (e instanceof ScopeCancelledException || Cancellation.isInFlight(e)) {
+                throw Sneaky.sneak(e);
+            }
+            return answer(e, fallback);
+        }
+    }
+
+    private <T extends @Nullable Object, X extends Exception> T answer(
+            Exception failure, Task.Of<? super Exception, ? extends T, X> fallback) throws X {
+        try {
+            return fallback.call(failure);
+        } catch (InterruptedException e) {
+            report(failure);
+            throw Ledger.cancelledBy(e);
+        } catch (Throwable t) {
+            if (t != failure && t.getCause() != failure) {
+                report(failure);
+            }
+            throw t;
+        }
+    }
+
+    private void report(Exception failure) {
+        Context outer = Ledger.currentContext();
+        outer.with(clock, outer.clock().never(), listener).unhandled(name == null ? "scope" : name, failure);
+    }
+
+    /**
+     * Runs a task in the calling thread and gives its outcome: a failure is a {@code Failure}, the scope's own deadline a {@code
+     * Cancelled}. A cancellation from outside and an {@code Error} leave as they do from {@link #call(Task)}.
+     */
+    public <T extends @Nullable Object> Outcome<T> attempt(Callable<? extends T> task) {
+        Objects.requireNonNull(task, "task");
+        Callable<Outcome<T>> kept = () -> {
+            try {
+                return new Outcome.Success<>(task.call());
+            } catch (Exception e) {
+                if (Cancellation.isInFlight(e)) {
+                    throw e;
+                }
+                return new Outcome.Failure<>(e);
+            }
+        };
+        try {
+            return execute(this, ledger -> new TaskFrame(ledger, this, kept));
+        } catch (DeadlineExceededException own) { // that of the task has become an outcome inside
+            return new Outcome.Cancelled<>(reasonOf(own));
+        }
+    }
+
+    /**
+     * Runs a task that gives nothing in the calling thread.
+     *
+     * @throws X what the task throws, as it is
+     */
+    public <X extends Exception> void run(Task.Void<X> task) throws X {
+        Callable<@Nullable Void> callable = callable(Objects.requireNonNull(task, "task"));
+        Object unused = execute(this, ledger -> new TaskFrame(ledger, this, callable));
+    }
+
+    // A live scope.
+
+    /**
+     * Opens a live scope and gives the value of its body.
+     *
+     * @throws X what the body throws, as it is, unless a fork failed first
+     */
+    public <T extends @Nullable Object, X extends Exception> T call(Task.Of<Scope, T, X> body) throws X {
+        Objects.requireNonNull(body, "body");
+        return execute(this, ledger -> new LiveScope(ledger, this, body));
+    }
+
+    /**
+     * Opens a live scope for a body that gives nothing.
+     *
+     * @throws X what the body throws, as it is, unless a fork failed first
+     */
+    public <X extends Exception> void run(Task.VoidOf<Scope, X> body) throws X {
+        Objects.requireNonNull(body, "body");
+        Task.Of<Scope, @Nullable Void, X> valued = s -> {
+            body.run(s);
+            return null;
+        };
+        Object unused = execute(this, ledger -> new LiveScope(ledger, this, valued));
+    }
+
+    // Fan-out.
+
+    /** A fan-out of tasks of different types; nothing starts before {@code gather} or {@code outcomes}. */
+    @CheckReturnValue
+    public <A extends @Nullable Object> FanOut.Of1<A> fork(Callable<? extends A> task) {
+        return new FanOut.Of1<>(new FanOut.Link(this, null, null, Objects.requireNonNull(task, "task")));
+    }
+
+    /** The same, with a name for the fork. */
+    @CheckReturnValue
+    public <A extends @Nullable Object> FanOut.Of1<A> fork(String name, Callable<? extends A> task) {
+        return new FanOut.Of1<>(new FanOut.Link(
+                this, null, Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task")));
+    }
+
+    /** All tasks at the same time, all values in the order asked, or the first failure; see {@link #gather(Collection)}. */
+    @SafeVarargs
+    @SuppressWarnings("varargs") // the array is only read
+    public final <T extends @Nullable Object> List<T> gather(Callable<? extends T>... tasks) {
+        return gather(Arrays.asList(Objects.requireNonNull(tasks, "tasks")));
+    }
+
+    /**
+     * Runs all tasks at the same time, each in a fork, and gives their values in the order asked. The first failure cancels the
+     * others. The same task given twice runs twice.
+     *
+     * @return an unmodifiable list, never partial; empty for no tasks, at once
+     */
+    public <T extends @Nullable Object> List<T> gather(Collection<? extends Callable<? extends T>> tasks) {
+        Callable<?>[] all = checked(tasks);
+        if (all.length == 0) {
+            return List.of();
+        }
+        return listOf(gatherAll(all, null));
+    }
+
+    @Nullable
+    Object[] gatherAll(Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+        return ScopeSpec.<@Nullable Object[]>execute(this, ledger -> new AllOf(ledger, this, tasks, names));
+    }
+
+    /** The first success; see {@link #race(Collection)}. */
+    @SafeVarargs
+    @SuppressWarnings("varargs") // the array is only read
+    public final <T extends @Nullable Object> T race(Callable<? extends T>... tasks) {
+        return race(Arrays.asList(Objects.requireNonNull(tasks, "tasks")));
+    }
+
+    /**
+     * Runs all tasks at the same time and gives the value of the first that succeeds; the others are cancelled and awaited. A
+     * failure only counts if all fail; else it is reported as unhandled.
+     *
+     * @throws NoSuchElementException if there are no tasks: nobody can win
+     * @throws ScopeFailedException if all fail; the cause is the first failure in time
+     */
+    public <T extends @Nullable Object> T race(Collection<? extends Callable<? extends T>> tasks) {
+        Callable<?>[] all = checked(tasks);
+        if (all.length == 0) {
+            throw new NoSuchElementException("a race needs at least one task, and tasks is empty");
+        }
+        return execute(this, ledger -> new FirstOf(ledger, this, all));
+    }
+
+    /**
+     * Applies a function to all items at the same time, each in a fork, and gives the results in the order of the items. The
+     * first failure cancels the others.
+     *
+     * @return an unmodifiable list, never partial; empty for no items
+     */
+    public <I extends @Nullable Object, R extends @Nullable Object> List<R> map(
+            Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
+        return gather(ScopeSpec.<I, R>tasksOf(items(items), Objects.requireNonNull(fn, "fn")));
+    }
+
+    /**
+     * Applies a function to all items at the same time, each in a fork, and gives an outcome for each, in the order of the
+     * items. A failure is an outcome, and the others go on; a deadline leaves {@code Cancelled} in the places of those that it
+     * cut off. Only a cancellation from outside, or an error of the virtual machine, is thrown.
+     */
+    public <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
+            Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
+        List<I> all = items(items);
+        List<Callable<R>> tasks = tasksOf(all, Objects.requireNonNull(fn, "fn"));
+        return new Outcomes<>(all, eachOf(tasks.toArray(new Callable<?>[0]), null));
+    }
+
+    @SuppressWarnings("unchecked") // each outcome is that of the task at its place
+    <R extends @Nullable Object> List<Outcome<R>> eachOf(Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+        if (tasks.length == 0) {
+            return List.of();
+        }
+        Outcome<?>[] outcomes;
+        try {
+            outcomes = execute(this, ledger -> new EachOf(ledger, this, tasks, names));
+        } catch (DeadlineExceededException passedBefore) { // one that passes later leaves its mark in the outcomes
+            outcomes = new Outcome<?>[tasks.length];
+            Arrays.fill(outcomes, new Outcome.Cancelled<>(reasonOf(passedBefore)));
+        }
+        return List.of((Outcome<R>[]) outcomes);
+    }
+
+    private static CancelReason reasonOf(DeadlineExceededException e) {
+        return new CancelReason(CancelReason.Kind.DEADLINE, String.valueOf(e.getMessage()), e);
+    }
+
+    private static <I extends @Nullable Object> List<I> items(Iterable<? extends I> items) {
+        List<I> all = new ArrayList<>(items instanceof Collection<?> c ? c.size() : 10);
+        Objects.requireNonNull(items, "items").forEach(all::add);
+        return Collections.unmodifiableList(all);
+    }
+
+    @SuppressWarnings("NullAway") // an item may be null: NullAway does not see that its type says so
+    private static <I extends @Nullable Object, R extends @Nullable Object> List<Callable<R>> tasksOf(
+            List<I> items, Task.Of<? super I, ? extends R, ?> fn) {
+        List<Callable<R>> tasks = new ArrayList<>(items.size());
+        for (I item : items) {
+            tasks.add(() -> fn.call(item));
+        }
+        return tasks;
+    }
+
+    private static Callable<?>[] checked(Collection<?> tasks) {
+        @Nullable Object[] given = Objects.requireNonNull(tasks, "tasks").toArray();
+        Callable<?>[] all = new Callable<?>[given.length];
+        for (int i = 0; i < given.length; i++) {
+            int place = i;
+            all[i] = (Callable<?>) Objects.requireNonNull(given[i], () -> "tasks[" + place + "]");
+        }
+        return all;
+    }
+
+    @SuppressWarnings("unchecked") // each value is that of the task at its place
+    private static <T extends @Nullable Object> List<T> listOf(@Nullable Object[] values) {
+        return (List<T>) Collections.unmodifiableList(Arrays.asList(values));
+    }
+
+    // For the engine.
+
+    @Nullable
+    String name() {
+        return name;
+    }
+
+    boolean isIsolated() {
+        return isolated;
+    }
+
+    @Nullable
+    TimeSource clock() {
+        return clock;
+    }
+
+    @Nullable
+    Consumer<? super ScopeEvent> listener() {
+        return listener;
+    }
+
+    /** The deadline of a scope that is opened now, as it stands in the specification. */
+    Deadline deadlineWithin(Context outer) {
+        TimeSource time = clock == null ? outer.clock() : clock;
+        if (limit != null) {
+            return time.after(limit);
+        }
+        if (deadline == null || deadline.isNever()) {
+            return time.never();
+        }
+        if (deadline.clock() != time) {
+            throw new IllegalArgumentException("the deadline of " + Words.scope(name) + " is of " + deadline.clock()
+                    + ", but the scope runs on " + time);
+        }
+        return deadline;
+    }
+
+    /** The time that a scope has which is opened now. */
+    Duration limitOf(Deadline own) {
+        return limit == null ? own.remaining() : limit;
+    }
+
+    static <X extends Exception> Callable<@Nullable Void> callable(Task.Void<X> task) {
+        return () -> {
+            task.run();
+            return null;
+        };
+    }
+
+    /** Opens a block on the calling thread and runs it to its end. All terminal methods come through here. */
+    @SuppressWarnings({"unchecked", "NullAway"}) // the frame gives what its task or body gave
+    static <T extends @Nullable Object> T execute(@Nullable ScopeSpec spec, Function<Ledger, Frame> block) {
+        Ledger ledger = Ledger.here();
+        Participant guest = null;
+        try {
+            guest = spec == null ? null : spec.enterClock(ledger);
+            return (T) block.apply(ledger).execute();
+        } catch (Throwable t) {
+            if (ledger.isIdle() && mustNotBeLost(t)) {
+                Thread.currentThread().interrupt();
+            }
+            throw Sneaky.sneak(t);
+        } finally {
+            if (guest != null) {
+                guest.end();
+            }
+            ledger.release();
+        }
+    }
+
+    /** A request to stop that was addressed to something outside the outermost block of the thread. */
+    private static boolean mustNotBeLost(Throwable t) {
+        return t instanceof ScopeCancelledException e ? e.isInFlight() : t instanceof ClosedByInterruptException;
+    }
+
+    /** The owner of a scope on a virtual clock takes part in it, from its outermost block on that clock. */
+    private @Nullable Participant enterClock(Ledger ledger) {
+        TimeSource time = clock == null ? ledger.context().clock() : clock;
+        return time instanceof VirtualClock virtual ? virtual.enter(name == null ? "owner" : name) : null;
+    }
+}

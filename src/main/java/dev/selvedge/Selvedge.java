@@ -1,0 +1,110 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Deadline;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The entrance: {@link #scope()}; and what code inside a scope can ask without being handed anything.
+ *
+ * <p>The static methods answer for the innermost block around the calling thread, its own or, in a fork, that of its scope.
+ * Outside any block there is no deadline, and the system's time.
+ *
+ * @since 0.1
+ */
+public final class Selvedge {
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private Selvedge() {}
+
+    /** A scope without a name, a deadline or anything else: the start of every chain. */
+    public static ScopeSpec scope() {
+        return ScopeSpec.PLAIN;
+    }
+
+    /** A scope with a name: messages, events and thread dumps show it, and the names of its forks. */
+    public static ScopeSpec scope(String name) {
+        return ScopeSpec.PLAIN.named(name);
+    }
+
+    /** The earliest deadline around; one that never comes if there is none. */
+    public static Deadline deadline() {
+        return Ledger.currentContext().deadline();
+    }
+
+    /**
+     * The time left until the earliest deadline around, for a client's own time-out: at most {@code atMost}, in whole
+     * milliseconds, rounded up, and at least one. So it is never zero, which many clients take for "no limit" or refuse. It is
+     * a {@link #checkpoint()} too. Both time-outs then end at about the same moment, and the client may be the first to throw.
+     *
+     * @throws IllegalArgumentException if {@code atMost} is zero or negative
+     * @throws ScopeCancelledException if the calling thread was asked to stop
+     */
+    public static Duration timeLeft(Duration atMost) {
+        if (atMost.isZero() || atMost.isNegative()) {
+            throw new IllegalArgumentException("atMost must be positive: " + atMost);
+        }
+        checkpoint();
+        Duration left = deadline().remaining();
+        long nanos = TimeUnit.NANOSECONDS.convert(left.compareTo(atMost) < 0 ? left : atMost); // saturates
+        long millis = nanos / NANOS_PER_MILLI + (nanos % NANOS_PER_MILLI == 0 ? 0 : 1);
+        return Duration.ofMillis(Math.max(1, millis));
+    }
+
+    /**
+     * Throws if the calling thread was asked to stop: its interrupt flag is set, or a block around it is cancelled. A loop that
+     * computes calls it from time to time. It answers as long as the block is cancelled, also after an interrupt was caught.
+     *
+     * @throws ScopeCancelledException if so; the flag is then clear
+     */
+    public static void checkpoint() {
+        Ledger.checkpointHere();
+    }
+
+    /**
+     * Sleeps on the clock of the scope around. Zero or less takes no time, but is a {@link #checkpoint()}, and lets others run.
+     * A duration too long to count means until interrupted.
+     *
+     * @throws ScopeCancelledException if the thread is interrupted before or while it sleeps
+     */
+    public static void sleep(Duration d) {
+        Objects.requireNonNull(d, "d");
+        Context context = Ledger.currentContext();
+        if (d.isZero() || d.isNegative()) {
+            checkpoint();
+        }
+        try {
+            context.clock().waiter().await(context.clock().after(d));
+        } catch (InterruptedException e) {
+            throw Ledger.cancelledBy(e);
+        }
+    }
+
+    /**
+     * Runs cleanup that must not be cut off: a cancellation or a deadline from around it waits until it has ended, and then
+     * comes at the next blocking call. Deadlines of blocks inside it work as usual. A raw {@link Thread#interrupt()} from code
+     * that knows nothing of this library cannot be kept away.
+     *
+     * @throws X what the cleanup throws
+     */
+    public static <T extends @Nullable Object, X extends Exception> T shielded(Task<T, X> cleanup) throws X {
+        return shield(Objects.requireNonNull(cleanup, "cleanup"));
+    }
+
+    /**
+     * The same, for cleanup that gives nothing.
+     *
+     * @throws X what the cleanup throws
+     */
+    public static <X extends Exception> void shielded(Task.Void<X> cleanup) throws X {
+        Object unused = shield(ScopeSpec.callable(Objects.requireNonNull(cleanup, "cleanup")));
+    }
+
+    private static <T extends @Nullable Object> T shield(Callable<? extends T> cleanup) {
+        return ScopeSpec.execute(null, ledger -> new Shield(ledger, cleanup));
+    }
+}

@@ -1,0 +1,96 @@
+package dev.selvedge.time;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happens once, at a moment set by {@link TimeSource#set}, unless it is {@linkplain #stop() stopped} before.
+ *
+ * <p>{@link #ring} runs on the timer's thread, which all alarms share: it must be short and must not block (an interrupt, a
+ * compare-and-set, a wake-up); anything longer belongs on another thread. What it throws goes to that thread's
+ * uncaught-exception handler and stops nothing else.
+ *
+ * @since 0.1
+ */
+public abstract class Alarm {
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Alarm.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final int NEW = 0;
+    private static final int SET = 1;
+    private static final int OVER = 2;
+
+    /** NEW → SET once; NEW or SET → OVER by the ring or the stop, whichever comes first. */
+    private volatile int state;
+
+    private long due;
+
+    /** The next alarm of an inbox; the timer's. */
+    @Nullable
+    Alarm next;
+
+    /** How many alarms lie below this one in its inbox; the timer's. */
+    int depth;
+
+    /** Whether it lies in the heap of the system's timer, which then wants to know of its end. */
+    volatile @Nullable Timer filed;
+
+    /** For subclasses. */
+    protected Alarm() {}
+
+    /** What is to happen. */
+    protected abstract void ring();
+
+    /**
+     * Sees to it that the alarm does not ring any more, set or not.
+     *
+     * @return true if it never will; false if it rings, has rung or was stopped before
+     */
+    public final boolean stop() {
+        int was = (int) STATE.getAndSet(this, OVER);
+        Timer timer = filed;
+        if (was == SET && timer != null) {
+            timer.ended();
+        }
+        return was != OVER;
+    }
+
+    /** Whether it has rung or was stopped. */
+    final boolean isOver() {
+        return state == OVER;
+    }
+
+    final void arm(long nanos) {
+        if (state == SET) {
+            throw new IllegalStateException("an alarm serves once, and this one has been set before");
+        }
+        due = nanos;
+        STATE.compareAndSet(this, NEW, SET); // fails if it was stopped meanwhile: then it stays silent
+    }
+
+    final long due() {
+        return due;
+    }
+
+    /** Rings, unless it is over; what it throws stops nothing else. */
+    final void trigger() {
+        if (!STATE.compareAndSet(this, SET, OVER)) {
+            return;
+        }
+        try {
+            ring();
+        } catch (Throwable e) {
+            Thread me = Thread.currentThread();
+            me.getUncaughtExceptionHandler().uncaughtException(me, e);
+        }
+    }
+}

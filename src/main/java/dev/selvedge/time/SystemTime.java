@@ -1,0 +1,61 @@
+package dev.selvedge.time;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/** The machine's own time. */
+final class SystemTime implements TimeSource {
+
+    static final SystemTime INSTANCE = new SystemTime();
+
+    private final long origin = System.nanoTime();
+    private final Deadline never = new Deadline(this, Long.MAX_VALUE);
+
+    private SystemTime() {}
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime() - origin;
+    }
+
+    @Override
+    public Deadline after(Duration d) {
+        return Deadline.of(this, nanoTime(), d);
+    }
+
+    @Override
+    public Deadline never() {
+        return never;
+    }
+
+    @Override
+    public Waiter waiter() {
+        return new SystemWaiter();
+    }
+
+    @Override
+    public void set(Alarm alarm, Deadline due) {
+        alarm.arm(due.nanosOn(this));
+        Lazy.TIMER.add(alarm);
+    }
+
+    @Override
+    public void interrupt(Thread thread) {
+        Objects.requireNonNull(thread, "thread").interrupt();
+    }
+
+    @Override
+    public boolean isInterrupted(Thread thread) {
+        return thread.isInterrupted();
+    }
+
+    @Override
+    public String toString() {
+        return "the system's time";
+    }
+
+    /** The timer thread starts with the first alarm. */
+    private static final class Lazy {
+        static final Timer TIMER = Timer.start(INSTANCE);
+    }
+}

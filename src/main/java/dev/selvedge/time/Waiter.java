@@ -1,0 +1,108 @@
+package dev.selvedge.time;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * One wait of one thread, ended by whoever is first: a {@link #wake}, the deadline, or an interrupt.
+ *
+ * <p>The way to write a latch, a queue or a gate that works in real and in virtual time alike: make a waiter with {@link
+ * TimeSource#waiter()}, put it where the other side finds it, check the condition again, then {@link #await}.
+ *
+ * <p>Who wins is decided by one compare-and-set, so nothing is lost: a {@code wake} that returned true has ended the wait,
+ * and {@code await} then returns true, even if an interrupt or the deadline came at the same moment.
+ *
+ * @since 0.1
+ */
+public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Waiter.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    static final int WAITING = 0;
+    static final int WOKEN = 1;
+    static final int GONE = 2;
+
+    /** The thread that waits. */
+    final Thread thread = Thread.currentThread();
+
+    /** WAITING → WOKEN by a waker, WAITING → GONE by the deadline, an interrupt or {@link #leave}. */
+    private volatile int state;
+
+    Waiter() {}
+
+    /** Ends the wait: true if this call did it, false if it had ended before. From any thread. */
+    public final boolean wake() {
+        if (!end(WOKEN)) {
+            return false;
+        }
+        woken();
+        return true;
+    }
+
+    /** Gives the wait up before it began: false if it has been woken already, and what was granted must be used or returned. */
+    public final boolean leave() {
+        return end(GONE);
+    }
+
+    /**
+     * Waits, on the thread that made this waiter.
+     *
+     * @return true if woken, false if {@code until} passed first
+     * @throws InterruptedException if the thread is interrupted before or while it waits; the flag is then clear. If the
+     *     waiter was woken before that, it returns true instead and the flag stays set.
+     * @throws IllegalStateException on another thread than the one that made this waiter
+     */
+    public final boolean await(Deadline until) throws InterruptedException {
+        if (Thread.currentThread() != thread) {
+            throw new IllegalStateException("a waiter of " + thread + " was used by " + Thread.currentThread());
+        }
+        return block(until);
+    }
+
+    /**
+     * Waits for a thread's end, in real time.
+     *
+     * @throws InterruptedException if the calling thread is interrupted before or while it waits; the flag is then clear
+     */
+    public static void awaitEnd(Thread thread) throws InterruptedException {
+        thread.join();
+    }
+
+    /**
+     * Waits for a thread's end, in real time, whatever interrupts come.
+     *
+     * @return whether an interrupt came meanwhile; the flag is then clear
+     */
+    public static boolean awaitEndUninterruptibly(Thread thread) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                thread.join();
+                return interrupted;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+    }
+
+    /** Wakes the thread, after the state has been set. */
+    abstract void woken();
+
+    abstract boolean block(Deadline until) throws InterruptedException;
+
+    final boolean end(int how) {
+        return STATE.compareAndSet(this, WAITING, how);
+    }
+
+    final int state() {
+        return state;
+    }
+}
