@@ -38,4 +38,10 @@ public record CancelReason(
         Objects.requireNonNull(kind, "kind");
         Objects.requireNonNull(message, "message");
     }
+
+    /** Somebody who knows nothing of this library interrupted a thread. */
+    static CancelReason ofInterrupt(Thread thread) {
+        String name = thread.getName().isEmpty() ? "the thread" : "the thread \"" + thread.getName() + "\"";
+        return new CancelReason(Kind.INTERRUPT, name + " was interrupted", null);
+    }
 }

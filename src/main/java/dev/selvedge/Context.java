@@ -63,7 +63,7 @@ record Context(
         if (listener == null) {
             return;
         }
-        Ledger.Aside aside = Ledger.putAside();
+        Here.Aside aside = Here.putAside();
         try {
             tell(listener, event);
         } finally {
@@ -126,7 +126,7 @@ record Context(
             tell(new ScopeEvent.Unhandled(scope, error));
             return;
         }
-        Ledger.Aside aside = Ledger.putAside();
+        Here.Aside aside = Here.putAside();
         try {
             log(unseen(scope), error);
         } finally {

@@ -85,7 +85,7 @@ public final class FanOut {
         try {
             return combine.call();
         } catch (InterruptedException e) {
-            throw Ledger.cancelledBy(e);
+            throw Here.cancelledBy(e);
         }
     }
 

@@ -46,15 +46,15 @@ final class FirstOf extends Gathering {
     Object conclude() throws Throwable {
         ForkTask<?> first = winner;
         Failure failure = failures();
+        CancelReason why = reason();
+        if (why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED && why.cause() instanceof Error error) {
+            throw bare(error, Failure.errors(failure));
+        }
         if (first != null) {
             keepOutsideCancelPending();
             discardValues(first);
             unhandled(Failure.errors(failure));
             return first.result();
-        }
-        CancelReason why = reason();
-        if (why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED && why.cause() instanceof Error error) {
-            throw bare(error, Failure.errors(failures()));
         }
         if (why != null && wasCutOff()) {
             throw stopped(why);

@@ -24,10 +24,13 @@ import org.jspecify.annotations.Nullable;
 sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable Object> permits LiveFork {
 
     private static final VarHandle STATE;
+    private static final VarHandle RUNNER;
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(ForkTask.class, "state", int.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(ForkTask.class, "state", int.class);
+            RUNNER = lookup.findVarHandle(ForkTask.class, "runner", Object.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -205,8 +208,9 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         runner = null;
     }
 
+    /** Before the thread starts: whoever sees the task run sees its thread, so a fence less is enough. */
     final void runsOn(Thread thread) {
-        runner = thread;
+        RUNNER.setRelease(this, thread);
     }
 
     /** Its thread, or null if that has not been made yet. */

@@ -1,6 +1,9 @@
 package dev.selvedge;
 
 import dev.selvedge.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +31,15 @@ import org.jspecify.annotations.Nullable;
  */
 class Ledger {
 
-    private static final ThreadLocal<@Nullable Ledger> PLAIN = new ThreadLocal<>();
+    private static final VarHandle LOCK;
+
+    static {
+        try {
+            LOCK = MethodHandles.lookup().findVarHandle(Ledger.class, "lock", ReentrantLock.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /** The ledger of blocks that have ended: of a thread that never runs. */
     static final Ledger NONE = new Ledger(Thread.ofVirtual().unstarted(() -> {}), null);
@@ -38,7 +49,8 @@ class Ledger {
     /** The fork whose thread this is, if it is one. */
     final @Nullable ForkTask<?> self;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Made when it is first needed: most blocks are never asked to stop. null → the lock, by anyone. */
+    private volatile @Nullable ReentrantLock lock;
 
     /** Written by the owner; read by its forks, which find themselves through it. */
     private volatile @Nullable Frame top;
@@ -52,10 +64,10 @@ class Ledger {
     /** The newest request that no frame of this stack owns. Under the lock. */
     private long external;
 
-    /** The depth of the innermost shield, 0 if there is none. Written by the owner under the lock. */
-    private int shieldDepth;
+    /** The innermost shield. Written by the owner under the lock. */
+    private @Nullable Shield shield;
 
-    /** Whether a shield keeps a request from the thread. Written under the lock. */
+    /** Whether some shield keeps a request from the thread. Written under the lock. */
     private volatile boolean deferred;
 
     Ledger(@Nullable ForkTask<?> self) {
@@ -67,110 +79,36 @@ class Ledger {
         this.self = self;
     }
 
-    /** The ledger of the calling thread, or null if it is in no block. */
-    static @Nullable Ledger current() {
-        Ledger inherited = Inherited.ledger();
-        if (inherited == null) {
-            return PLAIN.get();
+    /** Takes the lock. */
+    private ReentrantLock lock() {
+        ReentrantLock l = lock;
+        if (l == null) {
+            ReentrantLock made = new ReentrantLock();
+            l = LOCK.compareAndSet(this, null, made) ? made : Objects.requireNonNull(lock);
         }
-        if (inherited.owner == Thread.currentThread()) {
-            return inherited;
-        }
-        ForkTask<?> fork = inherited.forkOf(Thread.currentThread());
-        return fork == null ? PLAIN.get() : fork.ledger();
+        l.lock();
+        return l;
     }
 
-    /** The ledger of the calling thread, made if there is none. */
-    static Ledger here() {
-        Ledger inherited = Inherited.ledger();
-        if (inherited != null) {
-            if (inherited.owner == Thread.currentThread()) {
-                return inherited;
-            }
-            ForkTask<?> fork = inherited.forkOf(Thread.currentThread());
-            if (fork != null) {
-                Ledger own = fork.ledger();
-                return own == null ? fork.openLedger() : own;
-            }
-        }
-        Ledger own = PLAIN.get();
-        if (own == null) {
-            own = new Ledger(null);
-            PLAIN.set(own);
-        }
-        return own;
-    }
-
-    /** Makes a ledger that of the calling thread. For tests that hold its steps. */
-    static void install(Ledger ledger) {
-        PLAIN.set(ledger);
-    }
-
-    /** The fork that the calling thread runs, or null if it runs none. */
-    static @Nullable ForkTask<?> currentFork() {
-        Ledger inherited = Inherited.ledger();
-        if (inherited == null) {
-            return null;
-        }
-        return inherited.owner == Thread.currentThread() ? inherited.self : inherited.forkOf(Thread.currentThread());
-    }
-
-    /** The context of the calling thread. */
-    static Context currentContext() {
-        Ledger ledger = current();
-        if (ledger != null) {
-            return ledger.context();
-        }
-        ForkTask<?> fork = currentFork();
-        return fork == null ? Context.NONE : fork.scope.context;
-    }
-
-    /** Throws if the calling thread was asked to stop; see {@link Selvedge#checkpoint()}. */
-    static void checkpointHere() {
-        Ledger ledger = current();
-        if (ledger != null) {
-            ledger.checkpoint();
-            return;
-        }
-        ForkTask<?> fork = currentFork();
-        CancelReason why = fork == null ? null : fork.cancelReasonAround();
-        if (Thread.interrupted()) {
-            throw cancelledBy(new InterruptedException());
-        }
-        if (why != null) {
-            throw cancelled(why, Long.MAX_VALUE, null);
-        }
-    }
-
-    /** What an {@code InterruptedException} outside any frame becomes: in no block at all, the flag is set again. */
-    static ScopeCancelledException cancelledBy(InterruptedException e) {
-        Ledger ledger = current();
-        if (ledger != null) {
-            return ledger.cancelled(ledger.reasonAround(ledger.top), e);
-        }
-        ForkTask<?> fork = currentFork();
-        if (fork == null) {
-            Thread.currentThread().interrupt();
-        }
-        return cancelled(fork == null ? null : fork.cancelReasonAround(), Long.MAX_VALUE, e);
-    }
-
-    private ScopeCancelledException cancelled(@Nullable CancelReason why, @Nullable InterruptedException e) {
-        return cancelled(why, seq, e);
-    }
-
-    private static ScopeCancelledException cancelled(
-            @Nullable CancelReason why, long madeAt, @Nullable InterruptedException e) {
-        return ScopeCancelledException.inFlight(why == null ? interruptOf(Thread.currentThread()) : why, madeAt, e);
-    }
-
-    static CancelReason interruptOf(Thread thread) {
-        String name = thread.getName().isEmpty() ? "the thread" : "the thread \"" + thread.getName() + "\"";
-        return new CancelReason(CancelReason.Kind.INTERRUPT, name + " was interrupted", null);
+    /**
+     * What the owner throws for an interrupt that it has met. A reason is always there before its interrupt; so if there is
+     * none, the interrupt was raw, and requests that are published from now on have come after it.
+     */
+    final ScopeCancelledException cancelled(InterruptedException e) {
+        long madeAt = seq;
+        CancelReason why = reasonAround(top);
+        return why == null
+                ? ScopeCancelledException.raw(CancelReason.ofInterrupt(owner), madeAt, e)
+                : ScopeCancelledException.inFlight(why, e);
     }
 
     final @Nullable Frame top() {
         return top;
+    }
+
+    /** The number of the newest request. */
+    final long newestRequest() {
+        return seq;
     }
 
     /** Whether the thread is in no block. */
@@ -186,15 +124,8 @@ class Ledger {
         return self == null ? Context.NONE : self.scope.context;
     }
 
-    /** Removes the ledger of a thread that is no fork, when its outermost block has ended. */
-    final void release() {
-        if (top == null && self == null) {
-            PLAIN.remove();
-        }
-    }
-
     /** Among the forks of the open scopes of this thread, the one that runs on {@code thread}. */
-    private @Nullable ForkTask<?> forkOf(Thread thread) {
+    final @Nullable ForkTask<?> forkOf(Thread thread) {
         for (Frame f = top; f != null; f = f.below) {
             if (f instanceof OpenScope scope) {
                 ForkTask<?> fork = scope.forkOn(thread);
@@ -222,31 +153,22 @@ class Ledger {
     }
 
     private void enterInterrupted(Frame f) {
-        lock.lock();
+        ReentrantLock held = lock();
         try {
             noticeForeign(f.context.clock());
-            f.baseline = deferred ? Math.max(delivered, shieldBaseline()) : delivered;
+            f.baseline = deferred && shield != null ? Math.max(delivered, shield.baseline) : delivered;
         } finally {
-            lock.unlock();
+            held.unlock();
         }
-    }
-
-    private long shieldBaseline() {
-        for (Frame p = top; p != null; p = p.below) {
-            if (p instanceof Shield) {
-                return p.baseline;
-            }
-        }
-        return 0;
     }
 
     /** Ends the part of a frame in which it can be interrupted on its own behalf. */
     final Verdict leave(Frame f, @Nullable Throwable thrown) {
         if (f.leaveUnfired()) {
-            return Verdict.NOT_FIRED;
+            return isAnswerTo(f, thrown) ? Verdict.OWN : Verdict.NOT_FIRED;
         }
         f.awaitFired();
-        lock.lock();
+        ReentrantLock held = lock();
         try {
             Thread.interrupted();
             boolean outside = leftOver(f) || flewBefore(f, thrown);
@@ -261,7 +183,7 @@ class Ledger {
             }
             return Verdict.PASSED;
         } finally {
-            lock.unlock();
+            held.unlock();
         }
     }
 
@@ -275,11 +197,11 @@ class Ledger {
 
     /** A request addressed outside {@code f} was consumed, but something else is to be thrown or returned: it stays pending. */
     final void keepPending(Frame f) {
-        lock.lock();
+        ReentrantLock held = lock();
         try {
             postAgain(f);
         } finally {
-            lock.unlock();
+            held.unlock();
         }
     }
 
@@ -307,6 +229,11 @@ class Ledger {
         return external > f.baseline;
     }
 
+    /** Whether the frame's reason has come as an exception before its interrupt: by a checkpoint, or a fork it cut off. */
+    private static boolean isAnswerTo(Frame f, @Nullable Throwable thrown) {
+        return thrown instanceof ScopeCancelledException e && e.isInFlight() && e.reason() == f.reason();
+    }
+
     /** Whether a cancellation was in flight already when the frame was fired: a raw interrupt that a wait of ours has met. */
     private static boolean flewBefore(Frame f, @Nullable Throwable thrown) {
         return thrown instanceof ScopeCancelledException e && e.isInFlight() && e.madeAt() < f.fired;
@@ -314,52 +241,56 @@ class Ledger {
 
     // Shields: the owner.
 
-    final void enterShield(Shield shield) {
-        lock.lock();
+    final void enterShield(Shield entered) {
+        ReentrantLock held = lock();
         try {
-            noticeForeign(shield.context.clock());
-            shield.hadFlag = Thread.interrupted();
-            shield.outerShield = shieldDepth;
-            deferred |= shield.hadFlag;
-            shield.baseline = seq;
-            shieldDepth = shield.depth;
-            top = shield;
+            noticeForeign(entered.context.clock());
+            entered.outer = shield;
+            entered.baseline = seq;
+            if (Thread.interrupted()) {
+                keepAway(entered);
+            }
+            shield = entered;
+            top = entered;
         } finally {
-            lock.unlock();
+            held.unlock();
         }
     }
 
-    final void leaveShield(Shield shield) {
-        lock.lock();
+    final void leaveShield(Shield left) {
+        ReentrantLock held = lock();
         try {
-            top = shield.below;
-            shieldDepth = shield.outerShield;
-            if (shieldDepth == 0) {
-                boolean pending = deferred;
-                deferred = false;
-                if (pending) {
-                    owner.interrupt();
-                }
-            } else if (shield.hadFlag || firedSince(shield)) {
+            top = left.below;
+            shield = left.outer;
+            deferred = false;
+            for (Shield s = shield; s != null; s = s.outer) {
+                deferred |= s.keepsAway;
+            }
+            if (left.keepsAway) {
                 owner.interrupt();
             }
         } finally {
-            lock.unlock();
+            held.unlock();
         }
     }
 
-    /** Whether a frame between this shield and the next one was fired while it stood. */
-    private boolean firedSince(Shield shield) {
-        for (Frame p = shield.below; p != null && !(p instanceof Shield); p = p.below) {
-            if (p.fired > shield.baseline) {
-                return true;
-            }
+    /** Under the lock: a request waits until this shield ends. */
+    private void keepAway(Shield by) {
+        by.keepsAway = true;
+        deferred = true;
+    }
+
+    /** Under the lock: the outermost shield between a request addressed to a depth and the thread; null if there is none. */
+    private @Nullable Shield outermostShieldAbove(int depth) {
+        Shield outermost = null;
+        for (Shield s = shield; s != null && s.depth > depth; s = s.outer) {
+            outermost = s;
         }
-        return false;
+        return outermost;
     }
 
     final boolean isShielded() {
-        return shieldDepth > 0;
+        return shield != null;
     }
 
     // Requests: any thread.
@@ -380,13 +311,13 @@ class Ledger {
             return false;
         }
         at(Step.DECIDED);
-        lock.lock();
+        ReentrantLock held = lock();
         try {
             noticeForeign(f.context.clock());
             post(f);
         } finally {
             f.endFiring();
-            lock.unlock();
+            held.unlock();
         }
         return true;
     }
@@ -400,8 +331,9 @@ class Ledger {
     }
 
     final void interrupt(int depth, TimeSource clock) {
-        if (depth < shieldDepth) {
-            deferred = true;
+        Shield between = outermostShieldAbove(depth);
+        if (between != null) {
+            keepAway(between);
         } else {
             clock.interrupt(owner);
         }
@@ -415,7 +347,7 @@ class Ledger {
 
     /** A request that no frame of this stack owns: the scope whose fork the thread is was cancelled, or the fork itself. */
     final void cancelFromOutside(TimeSource clock) {
-        lock.lock();
+        ReentrantLock held = lock();
         try {
             noticeForeign(clock);
             interrupt(0, clock);
@@ -423,7 +355,7 @@ class Ledger {
             external = request;
             seq = request;
         } finally {
-            lock.unlock();
+            held.unlock();
         }
     }
 
@@ -461,10 +393,12 @@ class Ledger {
 
     /** Throws if the thread was asked to stop: by a flag that is set, or by a block around that is cancelled. */
     final void checkpoint() {
+        if (Thread.interrupted()) {
+            throw cancelled(new InterruptedException());
+        }
         CancelReason why = reasonAround(top);
-        boolean interrupted = Thread.interrupted();
-        if (interrupted || why != null) {
-            throw cancelled(why, interrupted ? new InterruptedException() : null);
+        if (why != null) {
+            throw ScopeCancelledException.inFlight(why, null);
         }
     }
 
@@ -485,51 +419,6 @@ class Ledger {
     /** What an interrupt that is not {@code f}'s own means. */
     final CancelReason reasonOutside(Frame f) {
         CancelReason why = reasonAround(f.below);
-        return why == null ? interruptOf(owner) : why;
-    }
-
-    // Listeners.
-
-    /** Puts the calling thread's interrupt flag aside while code that is nobody's task runs. */
-    static Aside putAside() {
-        Ledger ledger = current();
-        ForkTask<?> fork = currentFork();
-        return new Aside(
-                Thread.interrupted(),
-                ledger,
-                ledger == null ? 0 : ledger.seq,
-                fork,
-                fork != null && fork.wasInterrupted());
-    }
-
-    /**
-     * The flag as it was.
-     *
-     * @param flag whether it was set
-     * @param ledger the thread's ledger, if it has one
-     * @param seq its newest request then
-     * @param fork the thread's fork, if it is one
-     * @param interrupted whether the fork had been interrupted then
-     */
-    record Aside(
-            boolean flag,
-            @Nullable Ledger ledger,
-            long seq,
-            @Nullable ForkTask<?> fork,
-            boolean interrupted) {
-
-        /** Sets the flag again, if it was set or a request was posted meanwhile. */
-        void putBack() {
-            if (flag || wasPosted()) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        private boolean wasPosted() {
-            if (ledger != null) {
-                return ledger.seq != seq && !ledger.isShielded();
-            }
-            return fork != null && !interrupted && fork.wasInterrupted();
-        }
+        return why == null ? CancelReason.ofInterrupt(owner) : why;
     }
 }

@@ -152,7 +152,7 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
         try {
             return awaitEnd(until);
         } catch (InterruptedException e) {
-            throw Ledger.cancelledBy(e);
+            throw Here.cancelledBy(e);
         }
     }
 

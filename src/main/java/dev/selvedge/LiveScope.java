@@ -152,7 +152,7 @@ final class LiveScope extends OpenScope {
                 try {
                     watch.await(context.clock().never());
                 } catch (InterruptedException e) {
-                    throw Ledger.cancelledBy(e);
+                    throw Here.cancelledBy(e);
                 } finally {
                     failureWatch = null;
                 }
@@ -174,6 +174,9 @@ final class LiveScope extends OpenScope {
     }
 
     private void ensureOwner(String what) {
+        if (isOver()) {
+            ensureInBody(what); // whoever asks: it has no owner any more
+        }
         if (Thread.currentThread() != ledger.owner) {
             throw new WrongThreadException("only the thread that opened " + Words.scope(givenName()) + " can " + what
                     + " it: open a scope of its own here, scope().run(s -> ...)");

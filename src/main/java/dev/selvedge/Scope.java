@@ -99,7 +99,8 @@ public final class Scope {
 
     /** The same, because of an exception: it becomes the cause of the reason. */
     public boolean cancel(Throwable cause) {
-        return live.cancel(new CancelReason(CancelReason.Kind.CALLER, "cancelled because of " + cause, cause));
+        return live.cancel(new CancelReason(
+                CancelReason.Kind.CALLER, "cancelled because of " + Objects.requireNonNull(cause, "cause"), cause));
     }
 
     /**

@@ -38,11 +38,11 @@ public final class ScopeCancelledException extends CancellationException {
 
     /** A cancellation on its way to the block it was meant for. */
     static ScopeCancelledException inFlight(CancelReason reason, @Nullable Throwable cause) {
-        return inFlight(reason, Long.MAX_VALUE, cause);
+        return new ScopeCancelledException(reason, true, Long.MAX_VALUE, cause);
     }
 
-    /** The same, that answers no request newer than {@code madeAt}. */
-    static ScopeCancelledException inFlight(CancelReason reason, long madeAt, @Nullable Throwable cause) {
+    /** The same for a raw interrupt, which came before any request newer than {@code madeAt}. */
+    static ScopeCancelledException raw(CancelReason reason, long madeAt, InterruptedException cause) {
         return new ScopeCancelledException(reason, true, madeAt, cause);
     }
 

@@ -48,6 +48,8 @@ public final class ScopeSpec {
 
     static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, null);
 
+    private static final Callable<?>[] NO_TASKS = {};
+
     private final @Nullable String name;
 
     /** Relative to the moment at which the scope is opened; at most one of the two deadlines is set. */
@@ -163,7 +165,7 @@ public final class ScopeSpec {
             return fallback.call(failure);
         } catch (InterruptedException e) {
             report(failure);
-            throw Ledger.cancelledBy(e);
+            throw Here.cancelledBy(e);
         } catch (Throwable t) {
             if (t != failure && t.getCause() != failure) {
                 report(failure);
@@ -173,7 +175,7 @@ public final class ScopeSpec {
     }
 
     private void report(Exception failure) {
-        Context outer = Ledger.currentContext();
+        Context outer = Here.context();
         outer.with(clock, outer.clock().never(), listener).unhandled(name == null ? "scope" : name, failure);
     }
 
@@ -255,7 +257,7 @@ public final class ScopeSpec {
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> List<T> gather(Callable<? extends T>... tasks) {
-        return gather(Arrays.asList(Objects.requireNonNull(tasks, "tasks")));
+        return gatherAll(checked(Objects.requireNonNull(tasks, "tasks").clone()));
     }
 
     /**
@@ -265,11 +267,11 @@ public final class ScopeSpec {
      * @return an unmodifiable list, never partial; empty for no tasks, at once
      */
     public <T extends @Nullable Object> List<T> gather(Collection<? extends Callable<? extends T>> tasks) {
-        Callable<?>[] all = checked(tasks);
-        if (all.length == 0) {
-            return List.of();
-        }
-        return listOf(gatherAll(all, null));
+        return gatherAll(checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)));
+    }
+
+    private <T extends @Nullable Object> List<T> gatherAll(Callable<?>[] tasks) {
+        return tasks.length == 0 ? List.of() : new Values<>(gatherAll(tasks, null));
     }
 
     @Nullable
@@ -281,7 +283,7 @@ public final class ScopeSpec {
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> T race(Callable<? extends T>... tasks) {
-        return race(Arrays.asList(Objects.requireNonNull(tasks, "tasks")));
+        return raceAll(checked(Objects.requireNonNull(tasks, "tasks").clone()));
     }
 
     /**
@@ -292,11 +294,14 @@ public final class ScopeSpec {
      * @throws ScopeFailedException if all fail; the cause is the first failure in time
      */
     public <T extends @Nullable Object> T race(Collection<? extends Callable<? extends T>> tasks) {
-        Callable<?>[] all = checked(tasks);
-        if (all.length == 0) {
+        return raceAll(checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)));
+    }
+
+    private <T extends @Nullable Object> T raceAll(Callable<?>[] tasks) {
+        if (tasks.length == 0) {
             throw new NoSuchElementException("a race needs at least one task, and tasks is empty");
         }
-        return execute(this, ledger -> new FirstOf(ledger, this, all));
+        return execute(this, ledger -> new FirstOf(ledger, this, tasks));
     }
 
     /**
@@ -357,19 +362,13 @@ public final class ScopeSpec {
         return tasks;
     }
 
-    private static Callable<?>[] checked(Collection<?> tasks) {
-        @Nullable Object[] given = Objects.requireNonNull(tasks, "tasks").toArray();
-        Callable<?>[] all = new Callable<?>[given.length];
-        for (int i = 0; i < given.length; i++) {
-            int place = i;
-            all[i] = (Callable<?>) Objects.requireNonNull(given[i], () -> "tasks[" + place + "]");
+    private static Callable<?>[] checked(Callable<?>[] tasks) {
+        for (int i = 0; i < tasks.length; i++) {
+            if (tasks[i] == null) {
+                throw new NullPointerException("tasks[" + i + "]");
+            }
         }
-        return all;
-    }
-
-    @SuppressWarnings("unchecked") // each value is that of the task at its place
-    private static <T extends @Nullable Object> List<T> listOf(@Nullable Object[] values) {
-        return (List<T>) Collections.unmodifiableList(Arrays.asList(values));
+        return tasks;
     }
 
     // For the engine.
@@ -424,7 +423,7 @@ public final class ScopeSpec {
     /** Opens a block on the calling thread and runs it to its end. All terminal methods come through here. */
     @SuppressWarnings({"unchecked", "NullAway"}) // the frame gives what its task or body gave
     static <T extends @Nullable Object> T execute(@Nullable ScopeSpec spec, Function<Ledger, Frame> block) {
-        Ledger ledger = Ledger.here();
+        Ledger ledger = Here.openLedger();
         Participant guest = null;
         try {
             guest = spec == null ? null : spec.enterClock(ledger);
@@ -438,7 +437,7 @@ public final class ScopeSpec {
             if (guest != null) {
                 guest.end();
             }
-            ledger.release();
+            Here.release(ledger);
         }
     }
 

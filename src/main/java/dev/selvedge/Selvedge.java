@@ -33,7 +33,7 @@ public final class Selvedge {
 
     /** The earliest deadline around; one that never comes if there is none. */
     public static Deadline deadline() {
-        return Ledger.currentContext().deadline();
+        return Here.context().deadline();
     }
 
     /**
@@ -45,7 +45,7 @@ public final class Selvedge {
      * @throws ScopeCancelledException if the calling thread was asked to stop
      */
     public static Duration timeLeft(Duration atMost) {
-        if (atMost.isZero() || atMost.isNegative()) {
+        if (Objects.requireNonNull(atMost, "atMost").isZero() || atMost.isNegative()) {
             throw new IllegalArgumentException("atMost must be positive: " + atMost);
         }
         checkpoint();
@@ -62,7 +62,7 @@ public final class Selvedge {
      * @throws ScopeCancelledException if so; the flag is then clear
      */
     public static void checkpoint() {
-        Ledger.checkpointHere();
+        Here.checkpoint();
     }
 
     /**
@@ -73,14 +73,14 @@ public final class Selvedge {
      */
     public static void sleep(Duration d) {
         Objects.requireNonNull(d, "d");
-        Context context = Ledger.currentContext();
+        Context context = Here.context();
         if (d.isZero() || d.isNegative()) {
             checkpoint();
         }
         try {
             context.clock().waiter().await(context.clock().after(d));
         } catch (InterruptedException e) {
-            throw Ledger.cancelledBy(e);
+            throw Here.cancelledBy(e);
         }
     }
 

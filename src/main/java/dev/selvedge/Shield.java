@@ -8,11 +8,12 @@ final class Shield extends Frame {
 
     private final Callable<?> task;
 
-    /** Whether the flag was set at entry: it is put aside. */
-    boolean hadFlag;
+    /** The shield around this one. */
+    @Nullable
+    Shield outer;
 
-    /** The depth of the shield around this one, 0 if there is none. */
-    int outerShield;
+    /** Whether a request waits until this shield ends. Under the ledger's lock. */
+    boolean keepsAway;
 
     Shield(Ledger ledger, Callable<?> task) {
         super(ledger);

@@ -306,6 +306,16 @@ public final class VirtualClock implements TimeSource {
         }
     }
 
+    /** How many moments lie ahead at which something happens. For tests. */
+    int pendingForTest() {
+        lock.lock();
+        try {
+            return (int) agenda.stream().filter(e -> !e.isOver()).count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Whether a moment has come and nothing is left to happen at it but what the calling participant does. */
     private boolean restsAt(Deadline moment) {
         lock.lock();

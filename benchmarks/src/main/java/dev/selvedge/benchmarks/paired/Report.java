@@ -1,0 +1,81 @@
+package dev.selvedge.benchmarks.paired;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What is told of a run: a table for people, and all of it for programs.
+ *
+ * @param suite its name
+ * @param date when it began, in UTC
+ * @param machine where it ran
+ * @param commandLine what was asked
+ * @param jvmArgs the arguments of the measuring JVMs
+ * @param sizes the figures
+ */
+record Report(String suite, String date, Machine machine, String commandLine, List<String> jvmArgs, List<Size> sizes) {
+
+    private static final String COLUMNS = "%-24s %12s %7s %16s %14s %16s %10s %12s %7s%n"
+            .formatted("", "us/call", "ratio", "quartiles", "best quarters", "JVMs", "cpu", "bytes/call", "ratio");
+
+    /**
+     * The figures of work of one size.
+     *
+     * @param n the size
+     * @param medians each contender, over all JVMs; the baseline first
+     * @param jvms the raw data by JVM
+     */
+    record Size(int n, List<Summary> medians, List<List<Measured>> jvms) {}
+
+    String table(Options options) {
+        StringBuilder out = new StringBuilder(machine + "\n");
+        for (Size size : sizes) {
+            out.append(heading(size, options)).append(COLUMNS);
+            size.medians.forEach(s -> out.append(row(s)));
+        }
+        return out.append('\n').toString();
+    }
+
+    private String heading(Size size, Options options) {
+        return String.format(
+                Locale.ROOT,
+                "%n%s, n = %,d; carriers: %s, owner: %s; medians of %d JVMs with %d rounds of %d ms; ratios to %s%n%n",
+                suite,
+                size.n,
+                options.carriers() == 0 ? "all" : options.carriers(),
+                options.owner(),
+                options.jvms(),
+                options.rounds(),
+                options.roundMillis(),
+                size.medians.getFirst().contender());
+    }
+
+    private static String row(Summary s) {
+        return String.format(
+                Locale.ROOT,
+                "%-24s %,12.2f %7.3f %7.3f .. %5.3f %14.3f %7.3f .. %5.3f %10.3f %,12.0f %7.3f%n",
+                s.contender(),
+                s.nanosPerCall() / 1e3,
+                s.ratio(),
+                s.ratioLowerQuartile(),
+                s.ratioUpperQuartile(),
+                s.ratioOfBestQuarters(),
+                s.lowestRatio(),
+                s.highestRatio(),
+                s.cpuRatio(),
+                s.bytesPerCall(),
+                s.bytesRatio());
+    }
+
+    /** Writes all of it as JSON; gives the file. */
+    Path write(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValue(file.toFile(), this);
+        return file;
+    }
+}

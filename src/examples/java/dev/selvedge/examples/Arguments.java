@@ -1,0 +1,123 @@
+package dev.selvedge.examples;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the command line asks {@link Fetch} for.
+ *
+ * @param urls what to fetch; none: the tour
+ * @param deadline the time for all of them together
+ * @param help whether only the usage is wanted
+ */
+record Arguments(List<URI> urls, Duration deadline, boolean help) {
+
+    static final String USAGE = """
+        usage: fetch [--deadline TIME] [--] URL...
+               fetch
+
+        Fetches all URLs at the same time, and prints a line for each as it comes in and a summary.
+        Without URLs it shows what scopes do, with back ends of its own on 127.0.0.1.
+
+          --deadline TIME  the time for all together: 500ms, 5s, 2min (10s if not given)
+          --help           prints this text
+          --               what follows are URLs
+
+        A response is a response, whatever its status; but a status of 400 or more counts as a failure.
+
+        exit code: 0  all were fetched
+                   1  some failed or were cut off
+                   2  an argument is bad; nothing was fetched
+        """;
+
+    private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
+    private static final Pattern TIME = Pattern.compile("([0-9]{1,6})(ms|s|min)");
+    private static final int LAST_PORT = 65_535;
+
+    /** All arguments are looked at before anything is fetched. */
+    static Arguments parse(List<String> args) throws BadArgument {
+        List<URI> urls = new ArrayList<>();
+        Duration deadline = null;
+        boolean onlyUrls = false;
+        Iterator<String> rest = args.iterator();
+        while (rest.hasNext()) {
+            String arg = rest.next();
+            if (onlyUrls || !arg.startsWith("-")) {
+                urls.add(url(arg));
+                continue;
+            }
+            switch (arg) {
+                case "--" -> onlyUrls = true;
+                case "--deadline" -> deadline = time(rest);
+                case "--help" -> {
+                    return new Arguments(List.of(), DEFAULT_DEADLINE, true);
+                }
+                default -> throw new BadArgument("there is no option " + arg);
+            }
+        }
+        if (deadline != null && urls.isEmpty()) {
+            throw new BadArgument("--deadline needs a URL to fetch, and there is none");
+        }
+        return new Arguments(List.copyOf(urls), deadline == null ? DEFAULT_DEADLINE : deadline, false);
+    }
+
+    private static Duration time(Iterator<String> rest) throws BadArgument {
+        if (!rest.hasNext()) {
+            throw new BadArgument("--deadline needs a time after it, such as 5s");
+        }
+        String text = rest.next();
+        Matcher parts = TIME.matcher(text);
+        if (!parts.matches()) {
+            throw new BadArgument("--deadline needs a time such as 500ms, 5s or 2min: \"" + text + "\" is none");
+        }
+        Duration time = Duration.of(
+                Long.parseLong(parts.group(1)),
+                switch (parts.group(2)) {
+                    case "ms" -> ChronoUnit.MILLIS;
+                    case "s" -> ChronoUnit.SECONDS;
+                    default -> ChronoUnit.MINUTES;
+                });
+        if (time.isZero()) {
+            throw new BadArgument("--deadline needs more than no time: \"" + text + "\"");
+        }
+        return time;
+    }
+
+    private static URI url(String text) throws BadArgument {
+        URI url;
+        try {
+            url = new URI(text);
+        } catch (URISyntaxException e) {
+            throw new BadArgument("\"" + text + "\" is not a URL: " + e.getReason());
+        }
+        String scheme = url.getScheme() == null ? "" : url.getScheme().toLowerCase(Locale.ROOT);
+        if (!scheme.equals("http") && !scheme.equals("https")) {
+            throw new BadArgument("\"" + text + "\" is not a URL of http or https");
+        }
+        if (url.getHost() == null) {
+            throw new BadArgument("\"" + text + "\" is not a URL: it names no host");
+        }
+        if (url.getPort() > LAST_PORT) {
+            throw new BadArgument("\"" + text + "\" is not a URL: there is no port " + url.getPort());
+        }
+        return url;
+    }
+
+    /** An argument that cannot be meant. */
+    static final class BadArgument extends Exception {
+
+        private static final long serialVersionUID = 1;
+
+        BadArgument(String message) {
+            super(message);
+        }
+    }
+}

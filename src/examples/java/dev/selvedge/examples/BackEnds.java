@@ -1,0 +1,90 @@
+package dev.selvedge.examples;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** The services that the {@link Tour} asks: a server on 127.0.0.1, at a port that the system chooses. */
+final class BackEnds implements AutoCloseable {
+
+    private static final byte[] LOOPBACK = {127, 0, 0, 1};
+    private static final Duration TRICKLE = Duration.ofMillis(20);
+
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    BackEnds() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), 0), 0);
+        server.setExecutor(threads);
+        server.start();
+    }
+
+    /** One that answers after a while. */
+    URI answering(String path, Duration after, String text) {
+        return at(path, after, exchange -> answer(exchange, 200, text));
+    }
+
+    /** One that is broken, and says so after a while. */
+    URI broken(String path, Duration after) {
+        return at(path, after, exchange -> answer(exchange, 500, "out of order"));
+    }
+
+    /** One that begins to answer and comes to no end until the client closes the connection. */
+    URI hanging(String path) {
+        return at(path, Duration.ZERO, exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream body = exchange.getResponseBody()) {
+                while (true) { // until it cannot be written any more
+                    body.write('.');
+                    body.flush();
+                    pause(TRICKLE);
+                }
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+        threads.close();
+    }
+
+    private URI at(String path, Duration after, Handler handler) {
+        server.createContext(path, exchange -> {
+            try (exchange) {
+                pause(after);
+                handler.handle(exchange);
+            }
+        });
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
+    }
+
+    private static void answer(HttpExchange exchange, int status, String text) throws IOException {
+        byte[] body = text.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, body.length);
+        exchange.getResponseBody().write(body);
+    }
+
+    /** Stands for the work of a back end. */
+    private static void pause(Duration time) throws InterruptedIOException {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
+            throw new InterruptedIOException("the back end is closing");
+        }
+    }
+
+    private interface Handler {
+        void handle(HttpExchange exchange) throws IOException;
+    }
+}

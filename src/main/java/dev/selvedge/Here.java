@@ -1,0 +1,157 @@
+package dev.selvedge;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the calling thread stands: in which block, as which fork, with which ledger.
+ *
+ * <p>A thread that is no fork has its ledger in a thread-local, from its outermost block's beginning to its end. A fork finds
+ * itself among the forks of the scopes that are open on the thread whose ledger it inherited, and its ledger with it; so a
+ * fork costs nothing for this until it asks.
+ */
+final class Here {
+
+    private static final ThreadLocal<@Nullable Ledger> PLAIN = new ThreadLocal<>();
+
+    private Here() {}
+
+    /** The ledger of the calling thread, or null if it is in no block. */
+    static @Nullable Ledger ledger() {
+        Ledger inherited = Inherited.ledger();
+        if (inherited == null) {
+            return PLAIN.get();
+        }
+        if (inherited.owner == Thread.currentThread()) {
+            return inherited;
+        }
+        ForkTask<?> fork = inherited.forkOf(Thread.currentThread());
+        return fork == null ? PLAIN.get() : fork.ledger();
+    }
+
+    /** The ledger of the calling thread, made if there is none. */
+    static Ledger openLedger() {
+        Ledger inherited = Inherited.ledger();
+        if (inherited != null) {
+            if (inherited.owner == Thread.currentThread()) {
+                return inherited;
+            }
+            ForkTask<?> fork = inherited.forkOf(Thread.currentThread());
+            if (fork != null) {
+                Ledger own = fork.ledger();
+                return own == null ? fork.openLedger() : own;
+            }
+        }
+        Ledger own = PLAIN.get();
+        if (own == null) {
+            own = new Ledger(null);
+            PLAIN.set(own);
+        }
+        return own;
+    }
+
+    /** Makes a ledger that of the calling thread. For tests that hold its steps. */
+    static void install(Ledger ledger) {
+        PLAIN.set(ledger);
+    }
+
+    /** The outermost block of a thread has ended: the ledger goes with it, but for that of a fork, which goes with the thread. */
+    static void release(Ledger ledger) {
+        if (ledger.isIdle() && ledger.self == null) {
+            PLAIN.remove();
+        }
+    }
+
+    /** The fork that the calling thread runs, or null if it runs none. */
+    static @Nullable ForkTask<?> fork() {
+        Ledger inherited = Inherited.ledger();
+        if (inherited == null) {
+            return null;
+        }
+        return inherited.owner == Thread.currentThread() ? inherited.self : inherited.forkOf(Thread.currentThread());
+    }
+
+    /** The context of the calling thread. */
+    static Context context() {
+        Ledger ledger = ledger();
+        if (ledger != null) {
+            return ledger.context();
+        }
+        ForkTask<?> fork = fork();
+        return fork == null ? Context.NONE : fork.scope.context;
+    }
+
+    /** Throws if the calling thread was asked to stop; see {@link Selvedge#checkpoint()}. */
+    static void checkpoint() {
+        Ledger ledger = ledger();
+        if (ledger != null) {
+            ledger.checkpoint();
+            return;
+        }
+        ForkTask<?> fork = fork();
+        CancelReason why = fork == null ? null : fork.cancelReasonAround();
+        if (Thread.interrupted()) {
+            throw cancelledBy(new InterruptedException());
+        }
+        if (why != null) {
+            throw ScopeCancelledException.inFlight(why, null);
+        }
+    }
+
+    /** What an {@code InterruptedException} outside any frame becomes: in no block at all, the flag is set again. */
+    static ScopeCancelledException cancelledBy(InterruptedException e) {
+        Ledger ledger = ledger();
+        if (ledger != null) {
+            return ledger.cancelled(e);
+        }
+        ForkTask<?> fork = fork();
+        if (fork == null) {
+            Thread.currentThread().interrupt();
+        }
+        CancelReason why = fork == null ? null : fork.cancelReasonAround();
+        return ScopeCancelledException.inFlight(
+                why == null ? CancelReason.ofInterrupt(Thread.currentThread()) : why, e);
+    }
+
+    /** Puts the calling thread's interrupt flag aside while code that is nobody's task runs. */
+    static Aside putAside() {
+        Ledger ledger = ledger();
+        ForkTask<?> fork = fork();
+        return new Aside(
+                Thread.interrupted(),
+                ledger,
+                ledger == null ? 0 : ledger.newestRequest(),
+                fork,
+                fork != null && fork.wasInterrupted());
+    }
+
+    /**
+     * The flag as it was.
+     *
+     * @param flag whether it was set
+     * @param ledger the thread's ledger, if it has one
+     * @param seq its newest request then
+     * @param fork the thread's fork, if it is one
+     * @param interrupted whether the fork had been interrupted then
+     */
+    record Aside(
+            boolean flag,
+            @Nullable Ledger ledger,
+            long seq,
+            @Nullable ForkTask<?> fork,
+            boolean interrupted) {
+
+        /** Sets the flag again, if it was set or a request was posted meanwhile. */
+        void putBack() {
+            if (flag || wasPosted()) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private boolean wasPosted() {
+            if (ledger != null) {
+                return ledger.newestRequest() != seq && !ledger.isShielded();
+            }
+            return fork != null && !interrupted && fork.wasInterrupted();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.selvedge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs of users, which must compile against the library, without a warning, for good. */
+@Timeout(120)
+class UserProgramsTest {
+
+    private static final Path PROGRAMS = Path.of("src/test/programs/users");
+
+    /** Programs that use what is still to come. */
+    private static final Map<String, String> WAITING = waiting();
+
+    @TempDir
+    Path out;
+
+    private static Map<String, String> waiting() {
+        Map<String, String> w = new TreeMap<>();
+        w.put("U01_Handler", "policies");
+        w.put("U02_Retry", "policies");
+        w.put("U03_Nested", "concurrency");
+        w.put("U08_Race", "hedge and quorum");
+        w.put("U09_Map", "policies");
+        w.put("U10_Outcomes", "outcomes of tasks");
+        w.put("U11_EachCompleted", "eachCompleted");
+        w.put("U12_PerFork", "policies");
+        w.put("U14_Resources", "onCancel");
+        w.put("U15_Daemon", "daemon");
+        w.put("U16_Process", "process");
+        w.put("U17_Budget", "batch");
+        w.put("U18_SharedSpec", "policies");
+        w.put("U19_VirtualClock", "policies, in U01");
+        w.put("U20_Breaker", "policies");
+        w.put("U24_Trailing", "concurrency");
+        w.put("U26_Observe", "observe");
+        w.put("U27_Propagate", "propagate");
+        w.put("U30_Limiter", "policies");
+        return w;
+    }
+
+    @TestFactory
+    Stream<DynamicTest> each_program_compiles_without_a_warning() throws IOException {
+        return programs().stream()
+                .filter(p -> !WAITING.containsKey(p))
+                .map(p -> dynamicTest(p, () -> assertThat(complaintsAbout(p)).isEmpty()));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> a_program_that_waits_does_not_compile_yet() {
+        return WAITING.entrySet().stream()
+                .map(w -> dynamicTest(
+                        w.getKey() + " waits for " + w.getValue(),
+                        () -> assertThat(complaintsAbout(w.getKey())).contains("error")));
+    }
+
+    @Test
+    void there_are_thirty_two_programs() throws IOException {
+        assertThat(programs()).hasSize(32).containsAll(WAITING.keySet());
+    }
+
+    private static List<String> programs() throws IOException {
+        try (Stream<Path> files = Files.list(PROGRAMS)) {
+            return files.map(p -> p.getFileName().toString())
+                    .filter(n -> n.startsWith("U"))
+                    .map(n -> n.substring(0, n.length() - ".java".length()))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** As a user compiles it: with the library alone on the class path, and every warning an error. */
+    private String complaintsAbout(String program) throws Exception {
+        JavaCompiler compiler =
+                Optional.ofNullable(ToolProvider.getSystemJavaCompiler()).orElseThrow();
+        URI library = ScopeSpec.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI();
+        List<String> options = new ArrayList<>(List.of("--release", "21", "-Xlint:all,-try", "-Werror"));
+        options.addAll(List.of("-cp", Path.of(library).toString(), "-d", out.toString()));
+        StringWriter complaints = new StringWriter();
+        try (var files = compiler.getStandardFileManager(null, null, null)) {
+            var sources = files.getJavaFileObjects(PROGRAMS.resolve("Shop.java"), PROGRAMS.resolve(program + ".java"));
+            boolean unused = compiler.getTask(complaints, files, null, options, null, sources)
+                    .call();
+        }
+        return complaints.toString();
+    }
+}
