@@ -24,7 +24,8 @@ final class EachOf extends Gathering {
             throw bare(error, Failure.errors(failures()));
         }
         CancelReason why = reason();
-        if (outsideCancel() != null && why != null && wasCutOff()) {
+        boolean fromOutside = outsideCancel() != null || (why != null && isInherited(why));
+        if (why != null && fromOutside && wasCutOff()) {
             throw stoppedWithValues(why);
         }
         keepOutsideCancelPending();

@@ -74,7 +74,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
             result = ((Callable<?>) Objects.requireNonNull(cell)).call();
             end = SUCCEEDED;
         } catch (Throwable t) {
-            CancelReason why = Cancellation.isInFlight(t) ? cancelReasonAround() : null;
+            CancelReason why = whyCutOffBy(t);
             result = why == null ? t : why;
             end = why == null ? FAILED : CANCELLED;
         }
@@ -90,6 +90,22 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
             scope.forkEnded(this);
         }
         return null;
+    }
+
+    /**
+     * Why the task was cut off, if that is what its exception tells; null if it failed. A checkpoint may have met the reason of
+     * a block around the scope, of which the scope itself has not heard: then the scope is cancelled too.
+     */
+    private @Nullable CancelReason whyCutOffBy(Throwable thrown) {
+        if (!Cancellation.isInFlight(thrown)) {
+            return null;
+        }
+        CancelReason why = cancelReason();
+        if (why == null && thrown instanceof ScopeCancelledException e && scope.isInherited(e.reason())) {
+            scope.cancelSilently(e.reason());
+            return e.reason();
+        }
+        return why;
     }
 
     /** Publishes the end. Nobody can wait for a plain fork but by its thread's end, so a release store is enough. */

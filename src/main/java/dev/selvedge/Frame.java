@@ -229,9 +229,17 @@ abstract class Frame {
         reason = ENDED;
     }
 
-    /** What this block throws because its own deadline passed, or because it was cancelled itself. */
+    /** Whether a reason is that of a block around this one. */
+    final boolean isInherited(CancelReason why) {
+        return ledger.reasonAround(below) == why;
+    }
+
+    /** What this block throws because its own deadline passed, or because it was cancelled, by itself or by what is around it. */
     final RuntimeException stopped(
             CancelReason why, List<String> unfinished, List<Outcome<?>> outcomes, @Nullable Throwable cause) {
+        if (isInherited(why)) {
+            return ScopeCancelledException.inFlight(why, cause);
+        }
         if (why.kind() == CancelReason.Kind.DEADLINE && limit != null) {
             return new DeadlineExceededException(
                     Words.scope(name), limit.length, elapsed(), unfinished, outcomes, cause);

@@ -49,10 +49,14 @@ public final class Selvedge {
             throw new IllegalArgumentException("atMost must be positive: " + atMost);
         }
         checkpoint();
-        Duration left = deadline().remaining();
-        long nanos = TimeUnit.NANOSECONDS.convert(left.compareTo(atMost) < 0 ? left : atMost); // saturates
-        long millis = nanos / NANOS_PER_MILLI + (nanos % NANOS_PER_MILLI == 0 ? 0 : 1);
-        return Duration.ofMillis(Math.max(1, millis));
+        long most = wholeMillis(atMost, 0);
+        long left = wholeMillis(deadline().remaining(), NANOS_PER_MILLI - 1);
+        return Duration.ofMillis(Math.max(1, Math.min(left, most)));
+    }
+
+    private static long wholeMillis(Duration d, long roundUpBy) {
+        long nanos = TimeUnit.NANOSECONDS.convert(d); // saturates
+        return (nanos > Long.MAX_VALUE - roundUpBy ? nanos : nanos + roundUpBy) / NANOS_PER_MILLI;
     }
 
     /**

@@ -204,6 +204,44 @@ class GatherTest {
     }
 
     @Test
+    @Catalogue({7, 92})
+    void a_made_up_interrupt_in_the_cleanup_of_a_fork_that_was_cut_off_is_a_failure_too() {
+        var failure = catchThrowableOfType(
+                ScopeFailedException.class,
+                () -> lab.scope().gather(failing("a", 1), () -> {
+                    try {
+                        return slow("b", 9).call();
+                    } finally {
+                        lab.scope("cleanup").gather(() -> {
+                            throw new InterruptedException("mine");
+                        });
+                    }
+                }));
+
+        assertThat(failure.failures())
+                .extracting(Throwable::getMessage)
+                .containsExactly(
+                        "a", "the scope \"cleanup\" failed: \"fork-1\" threw java.lang.InterruptedException: mine");
+    }
+
+    @Test
+    @Catalogue({7, 80})
+    void a_checkpoint_in_a_fork_of_the_cleanup_s_own_scope_ends_that_scope_with_the_cancellation() {
+        lab.scope("outer").run(s -> {
+            assertThat(s.cancel("enough")).isTrue();
+            assertThatThrownBy(() -> Selvedge.sleep(ofSeconds(1))).hasMessage("enough");
+            leftByTheCancel(() -> lab.scope("all").gather(GatherTest::atCheckpoint, slow("a", 1)));
+            leftByTheCancel(() -> lab.scope("first").race(GatherTest::atCheckpoint));
+            leftByTheCancel(() ->
+                    lab.scope("live").call(i -> i.fork(GatherTest::atCheckpoint).join()));
+            leftByTheCancel(() -> lab.scope("each").outcomes(List.of(1), n -> atCheckpoint()));
+            lab.note("done");
+        });
+
+        assertThat(lab.trail()).endsWith("0s done");
+    }
+
+    @Test
     @Catalogue(8)
     void a_fork_cancelled_by_its_handle_is_no_failure_of_the_scope() {
         String value = lab.scope().call(s -> {
@@ -331,6 +369,20 @@ class GatherTest {
                         "3s b cleaned up",
                         "3s has [a, b]",
                         "3s left by the fork \"asker\" was cancelled");
+    }
+
+    @Test
+    @Catalogue(11)
+    void outcomes_of_which_none_was_cut_off_are_given_and_the_cancel_stays_pending() {
+        cancelAfterOneSecond(() -> {
+            var outcomes = lab.scope("inner")
+                    .outcomes(List.of(1, 2), n -> stubborn("t" + n, n).call());
+            lab.note("has " + outcomes.values());
+            Selvedge.sleep(ZERO);
+            return outcomes;
+        });
+
+        assertThat(lab.trail()).endsWith("3s has [t1, t2]", "3s left by the fork \"asker\" was cancelled");
     }
 
     @Test
@@ -574,6 +626,17 @@ class GatherTest {
             assertThat(asker.cancel()).isTrue();
             assertThatThrownBy(asker::join).hasMessage("the fork \"asker\" was cancelled");
         });
+    }
+
+    private static String atCheckpoint() {
+        Selvedge.checkpoint();
+        return "went on";
+    }
+
+    private static void leftByTheCancel(Callable<?> block) {
+        assertThatThrownBy(block::call)
+                .isInstanceOf(ScopeCancelledException.class)
+                .hasMessage("enough");
     }
 
     private static void isTheCancelOfA(ScopeCancelledException e) {

@@ -156,7 +156,7 @@ class MisuseTest {
 
         assertThat(fork.get().outcome())
                 .isEqualTo(new Outcome.Cancelled<>(new CancelReason(CancelReason.Kind.CALLER, "enough", null)));
-        assertThat(lab.events(ScopeEvent.ForkStarted.class)).isEmpty();
+        assertThat(lab.events(ScopeEvent.ForkCreated.class)).isEmpty();
         assertThat(lab.trail()).isEmpty();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }

@@ -25,6 +25,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(30)
 class ShieldTest {
 
+    private static final String LEFT =
+            "left by ScopeCancelledException: the deadline of 1 s of the scope \"outer\" passed";
+
     @RegisterExtension
     final Lab lab = new Lab();
 
@@ -246,6 +249,49 @@ class ShieldTest {
 
         assertThat(flag()).isFalse();
         assertThat(lab.trail()).containsExactly("1s shielded cut off");
+    }
+
+    @Test
+    @Catalogue({25, 151})
+    void what_a_shield_keeps_away_is_not_taken_for_delivered_by_a_block_inside_it() {
+        assertDeadlineOf1sComesAfter(() -> {
+            lab.sleep("shielded", ofSeconds(2));
+            inner(ofSeconds(5)).run(() -> lab.sleep("inner", ofSeconds(1)));
+        });
+
+        assertThat(lab.trail())
+                .containsExactly("2s shielded slept", "3s inner slept", "3s after cut off", "3s next " + LEFT);
+    }
+
+    @Test
+    @Catalogue({25, 152})
+    void what_a_shield_keeps_away_is_not_taken_for_delivered_by_a_block_after_a_shield_inside_it() {
+        assertDeadlineOf1sComesAfter(() -> {
+            lab.sleep("shielded", ofSeconds(2));
+            shielded(() -> lab.sleep("shielded twice", ofSeconds(1)));
+            inner(ofSeconds(5)).run(() -> lab.sleep("inner", ofSeconds(1)));
+        });
+
+        assertThat(lab.trail())
+                .containsExactly(
+                        "2s shielded slept",
+                        "3s shielded twice slept",
+                        "4s inner slept",
+                        "4s after cut off",
+                        "4s next " + LEFT);
+    }
+
+    /** The deadline passes while the shield stands; the block that is open when it comes must not claim it. */
+    private void assertDeadlineOf1sComesAfter(Task.Void<RuntimeException> shieldedCode) {
+        DeadlineExceededException late =
+                late(() -> lab.scope("outer").deadline(ofSeconds(1)).run(() -> {
+                    shielded(shieldedCode);
+                    through(lab, Selvedge.scope("next").deadline(ofSeconds(7)), () -> lab.sleep("after", ofSeconds(1)));
+                }));
+
+        assertThat(late.limit()).isEqualTo(ofSeconds(1));
+        assertThat(passed(lab)).containsExactly("outer");
+        assertThat(flag()).isFalse();
     }
 
     @Test
