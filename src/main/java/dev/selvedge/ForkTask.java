@@ -10,12 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A task in a thread of its own: itself what the container runs, and where its result lies. 32 bytes.
  *
- * <pre>
- *   NEW → RUNNING                       the fork's thread begins the task
- *   NEW → CANCELLED                     it was cancelled before: the task never runs
- *   RUNNING → INTERRUPTING → INTERRUPTED    someone cancels it; between the two the thread is interrupted
- *   any but NEW → SUCCEEDED, FAILED, CANCELLED    the fork's thread ends the task
- * </pre>
+ * <p>Only the fork's thread settles it: it looks whether there is a reason not to run, runs the task, publishes the end. A
+ * canceller sets the reason first, then interrupts the thread, begun or not. So either the fork sees the reason before the
+ * task begins, and the task never runs; or the task runs, and is interrupted.
  *
  * <p>A fork is not asked to wait for a canceller when it ends: interrupting a virtual thread that has ended does nothing.
  * Only when it opens its first block, and so its ledger, it waits until a canceller has interrupted the thread: from then on
@@ -25,24 +22,28 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
 
     private static final VarHandle STATE;
     private static final VarHandle RUNNER;
+    private static final VarHandle CANCELS;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             STATE = lookup.findVarHandle(ForkTask.class, "state", int.class);
             RUNNER = lookup.findVarHandle(ForkTask.class, "runner", Object.class);
+            CANCELS = lookup.findVarHandle(ForkTask.class, "cancels", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private static final int NEW = 0;
-    private static final int RUNNING = 1;
-    private static final int INTERRUPTING = 2;
-    private static final int INTERRUPTED = 3;
-    private static final int SUCCEEDED = 4;
-    private static final int FAILED = 5;
-    private static final int CANCELLED = 6;
+    private static final int SUCCEEDED = 1;
+    private static final int FAILED = 2;
+    private static final int CANCELLED = 3;
+
+    /** Who asked the fork to stop: each interrupts it once. */
+    static final int BY_SCOPE = 1;
+
+    static final int BY_HANDLE = 2;
+    private static final int INTERRUPTING = 4;
 
     final OpenScope scope;
 
@@ -52,8 +53,11 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     /** The thread, noted by the scope's owner before it starts; the thread's ledger, once it has one. */
     private volatile @Nullable Object runner;
 
-    /** See the type. */
+    /** 0 → SUCCEEDED, FAILED or CANCELLED, by the fork's thread. */
     private volatile int state;
+
+    /** Who has interrupted it, and whether somebody is about to; by cancellers. */
+    private volatile int cancels;
 
     ForkTask(OpenScope scope, Callable<? extends T> task) {
         this.scope = scope;
@@ -63,7 +67,9 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     /** Runs on the fork's thread; never throws. */
     @Override
     public @Nullable Object call() {
-        if (!STATE.compareAndSet(this, NEW, RUNNING)) {
+        CancelReason before = cancelReason();
+        if (before != null) {
+            neverRuns(before);
             scope.forkEnded(this);
             return null;
         }
@@ -108,6 +114,13 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         return why;
     }
 
+    /** It was cancelled before it began. */
+    final void neverRuns(CancelReason why) {
+        cell = why; // lets go of the task
+        scope.cutOff();
+        settle(CANCELLED);
+    }
+
     /** Publishes the end. Nobody can wait for a plain fork but by its thread's end, so a release store is enough. */
     void settle(int end) {
         STATE.setRelease(this, end);
@@ -118,54 +131,44 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         STATE.setVolatile(this, end);
     }
 
-    /** Asks it to stop: interrupts the task if it runs, or sees to it that it never runs. */
-    final void interrupt() {
+    /** Interrupts it, once for each who asks; the reason has been set. */
+    final void interrupt(int by) {
         for (int spins = 0; ; spins++) {
-            int s = state;
-            if (s == NEW) {
-                if (STATE.compareAndSet(this, NEW, CANCELLED)) {
-                    cell = whyCutOff(); // lets go of the task
-                    scope.cutOff();
-                    settledUnrun();
-                    return;
-                }
-            } else if (s == RUNNING || s == INTERRUPTED) {
-                if (STATE.compareAndSet(this, s, INTERRUPTING)) {
-                    deliver();
-                    STATE.compareAndSet(this, INTERRUPTING, INTERRUPTED); // fails if the task has ended meanwhile
-                    return;
-                }
-            } else if (s != INTERRUPTING) {
+            int c = cancels;
+            if (isDone() || (c & by) != 0) {
                 return;
-            } else {
+            }
+            if ((c & INTERRUPTING) != 0) {
                 Frame.spin(spins);
+            } else if (CANCELS.compareAndSet(this, c, c | INTERRUPTING)) {
+                cancels = deliver() ? c | by : c; // without a thread yet: the owner looks again when it has started one
+                return;
             }
         }
     }
 
-    private void deliver() {
+    private boolean deliver() {
         TimeSource clock = scope.context.clock();
-        if (runner instanceof Ledger ledger) {
-            ledger.cancelFromOutside(clock);
-        } else if (runner instanceof Thread thread) {
-            clock.interrupt(thread);
+        switch (runner) {
+            case Ledger ledger -> ledger.cancelFromOutside(clock);
+            case Thread thread -> clock.interrupt(thread);
+            case null, default -> {
+                return false;
+            }
         }
+        return true;
     }
-
-    /** It was cancelled before it ran. */
-    void settledUnrun() {}
 
     /** Its thread could not be started. */
     void neverStarted() {}
 
     final boolean wasInterrupted() {
-        int s = state;
-        return s == INTERRUPTING || s == INTERRUPTED;
+        return (cancels & (BY_SCOPE | BY_HANDLE)) != 0;
     }
 
     /** Whether it has ended, or will never run. */
     public final boolean isDone() {
-        return state >= SUCCEEDED;
+        return state != 0;
     }
 
     final boolean hasSucceeded() {
@@ -200,11 +203,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     }
 
     final CancelReason whyCutOff() {
-        if (cell instanceof CancelReason why) {
-            return why;
-        }
-        CancelReason why = cancelReason();
-        return why == null ? scope.reasonOfUnrun() : why;
+        return (CancelReason) Objects.requireNonNull(cell);
     }
 
     /** Why this fork was cancelled, by its scope or by itself; null if it was not. */
@@ -244,7 +243,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     final Ledger openLedger() {
         Ledger ledger = new Ledger(this);
         runner = ledger;
-        for (int spins = 0; state == INTERRUPTING; spins++) {
+        for (int spins = 0; (cancels & INTERRUPTING) != 0; spins++) {
             Frame.spin(spins);
         }
         return ledger;

@@ -6,22 +6,23 @@ import org.jspecify.annotations.Nullable;
 /** A scope over tasks that are known from the start: forks them all, unless it is asked to stop meanwhile. */
 abstract class Gathering extends OpenScope {
 
-    private final Callable<?>[] tasks;
     private final @Nullable String @Nullable [] names;
 
+    /** The array is taken over: each task gives its place to its fork. */
     Gathering(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
-        super(ledger, spec, tasks.length);
-        this.tasks = tasks;
+        super(ledger, spec, tasks);
         this.names = names;
     }
 
     @Override
     final void weave() {
         leaveFrame(null); // the owner only forks and waits: there is nothing of its own to interrupt
-        for (int i = 0; i < tasks.length && reason() == null; i++) {
-            start(newFork(tasks[i], names == null ? null : names[i], i + 1));
+        Roster all = roster();
+        int n = all.capacity();
+        for (int i = 0; i < n && reason() == null; i++) {
+            start(newFork(all.slot(i), names == null ? null : names[i], i + 1));
         }
-        if (roster().size() < tasks.length) {
+        if (all.size() < n) {
             cutOff();
         }
     }
@@ -38,7 +39,7 @@ abstract class Gathering extends OpenScope {
     }
 
     final int taskCount() {
-        return tasks.length;
+        return roster().capacity();
     }
 
     /** How the task at a place ended; one that was not even forked was cut off. */

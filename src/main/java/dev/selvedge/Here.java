@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where the calling thread stands: in which block, as which fork, with which ledger.
  *
- * <p>A thread that is no fork has its ledger in a thread-local, from its outermost block's beginning to its end. A fork finds
+ * <p>A thread that is no fork has its ledger in what its outermost scope has bound, or, if its outermost block has no forks,
+ * in a thread-local, from that block's beginning to its end. A fork finds
  * itself among the forks of the scopes that are open on the thread whose ledger it inherited, and its ledger with it; so a
  * fork costs nothing for this until it asks.
  */
@@ -42,21 +43,28 @@ final class Here {
             }
         }
         Ledger own = PLAIN.get();
-        if (own == null) {
-            own = new Ledger(null);
-            PLAIN.set(own);
-        }
-        return own;
+        return own == null ? new Ledger(null) : own;
     }
 
-    /** Makes a ledger that of the calling thread. For tests that hold its steps. */
+    /**
+     * A block without forks begins: if it is the outermost of its thread, the blocks inside must find the ledger. A scope does
+     * without: it binds the ledger for its forks, and so for its owner.
+     */
+    static void hold(Ledger ledger) {
+        if (ledger.isIdle() && ledger.self == null) {
+            install(ledger);
+        }
+    }
+
+    /** Makes a ledger that of the calling thread, until its outermost block has ended. */
     static void install(Ledger ledger) {
         PLAIN.set(ledger);
+        ledger.held = true;
     }
 
-    /** The outermost block of a thread has ended: the ledger goes with it, but for that of a fork, which goes with the thread. */
+    /** A block has ended; if it was the outermost of its thread, nothing is left behind. */
     static void release(Ledger ledger) {
-        if (ledger.isIdle() && ledger.self == null) {
+        if (ledger.held && ledger.isIdle()) {
             PLAIN.remove();
         }
     }

@@ -67,6 +67,9 @@ class Ledger {
     /** The innermost shield. Written by the owner under the lock. */
     private @Nullable Shield shield;
 
+    /** Whether the thread's thread-local holds this ledger. The owner's. */
+    boolean held;
+
     /** Whether some shield keeps a request from the thread. Written under the lock. */
     private volatile boolean deferred;
 

@@ -126,7 +126,7 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
         if (isDone() || !OWN_REASON.compareAndSet(this, null, why)) {
             return false;
         }
-        interrupt();
+        interrupt(BY_HANDLE);
         return true;
     }
 
@@ -179,11 +179,6 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
     @Override
     void settle(int end) {
         settleVisibly(end);
-        wakeAll();
-    }
-
-    @Override
-    final void settledUnrun() {
         wakeAll();
     }
 

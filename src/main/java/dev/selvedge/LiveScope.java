@@ -55,7 +55,7 @@ final class LiveScope extends OpenScope {
     private Ledger.@Nullable Verdict verdict;
 
     LiveScope(Ledger ledger, ScopeSpec spec, Task.Of<? super Scope, ?, ?> body) {
-        super(ledger, spec, FIRST_ROSTER);
+        super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
         this.body = body;
         this.isolated = spec.isIsolated();
     }
@@ -91,9 +91,10 @@ final class LiveScope extends OpenScope {
         ensureOwner("fork into");
         ensureInBody("fork into");
         int number = ++forked;
-        if (reason() != null) {
+        CancelReason why = reason();
+        if (why != null) {
             LiveFork<T> unrun = new LiveFork<>(this, task, name, number);
-            unrun.interrupt();
+            unrun.neverRuns(why);
             return unrun;
         }
         ForkTask<T> fork = newFork(task, name, number);

@@ -54,9 +54,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     private @Nullable Throwable crash;
     private Ledger.@Nullable Verdict left;
 
-    OpenScope(Ledger ledger, ScopeSpec spec, int forks) {
+    OpenScope(Ledger ledger, ScopeSpec spec, Callable<?>[] slots) {
         super(ledger, spec);
-        roster = new Roster(forks);
+        roster = new Roster(slots);
     }
 
     /** Forks, or runs the body. The owner. */
@@ -76,8 +76,6 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     final @Nullable Object execute() throws Throwable {
         ledger.enter(this);
         try {
-            tellOpened();
-            arm();
             if (Inherited.ledger() == ledger) {
                 run();
             } else {
@@ -118,6 +116,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     /** Inside the binding of the ledger: from opening the container to closing it. */
     @Override
     public final void run() {
+        tellOpened();
+        arm();
         Object opened = Container.WAY.open(givenName(), this);
         container = opened;
         try {
@@ -175,7 +175,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             forking = null;
         }
         if (reason() != null) {
-            fork.interrupt();
+            fork.interrupt(ForkTask.BY_SCOPE);
         }
     }
 

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,40 +23,41 @@ final class Roster {
         }
     }
 
-    static final Roster EMPTY = new Roster(0);
+    static final Roster EMPTY = new Roster(new Callable<?>[0]);
 
-    private final @Nullable ForkTask<?>[] forks;
+    /** Forks up to the count; behind it lies what its maker put there: a gathering its tasks, each until it is forked. */
+    private final @Nullable Callable<?>[] slots;
 
     /** Published by a release store after the fork's place is filled. */
     private int count;
 
-    Roster(int capacity) {
-        forks = new ForkTask<?>[capacity];
+    Roster(@Nullable Callable<?>[] slots) {
+        this(slots, 0);
     }
 
-    private Roster(@Nullable ForkTask<?>[] forks, int count) {
-        this.forks = forks;
+    private Roster(@Nullable Callable<?>[] slots, int count) {
+        this.slots = slots;
         this.count = count;
     }
 
     boolean isFull() {
-        return count == forks.length;
+        return count == slots.length;
     }
 
     void add(ForkTask<?> fork) {
-        forks[count] = fork;
+        slots[count] = fork;
         COUNT.setRelease(this, count + 1);
     }
 
     /** The last fork could not be started. */
     void removeLast() {
         COUNT.setRelease(this, count - 1);
-        forks[count] = null;
+        slots[count] = null;
     }
 
     /** A roster with room for more and without the forks that are done: what endless loops of forks do not pile up in. */
     Roster swept() {
-        @Nullable ForkTask<?>[] live = new ForkTask<?>[forks.length];
+        @Nullable Callable<?>[] live = new Callable<?>[slots.length];
         int n = 0;
         for (int i = 0; i < count; i++) {
             ForkTask<?> f = at(i);
@@ -68,19 +70,28 @@ final class Roster {
         return new Roster(n > live.length / 2 ? Arrays.copyOf(live, live.length * 2) : live, n);
     }
 
+    /** What lies at a place that no fork has taken yet. */
+    Callable<?> slot(int i) {
+        return Objects.requireNonNull(slots[i]);
+    }
+
+    int capacity() {
+        return slots.length;
+    }
+
     int size() {
         return (int) COUNT.getAcquire(this);
     }
 
     ForkTask<?> at(int i) {
-        return Objects.requireNonNull(forks[i]);
+        return Objects.requireNonNull((ForkTask<?>) slots[i]);
     }
 
     void interruptAll() {
         for (int i = 0, n = (int) COUNT.getVolatile(this); i < n; i++) {
-            ForkTask<?> fork = forks[i];
+            ForkTask<?> fork = (ForkTask<?>) slots[i];
             if (fork != null) {
-                fork.interrupt();
+                fork.interrupt(ForkTask.BY_SCOPE);
             }
         }
     }
@@ -96,7 +107,7 @@ final class Roster {
     @Nullable
     ForkTask<?> on(Thread thread) {
         int i = indexOf(thread);
-        return i < 0 ? null : forks[i];
+        return i < 0 ? null : (ForkTask<?>) slots[i];
     }
 
     /** The place of a fork, or -1. */
@@ -106,7 +117,7 @@ final class Roster {
             return indexOf(thread);
         }
         int last = size() - 1; // only the newest can have no thread yet
-        return last >= 0 && forks[last] == fork ? last : -1;
+        return last >= 0 && slots[last] == fork ? last : -1;
     }
 
     /** By binary search over the ids of the threads, which ascend. */
@@ -116,7 +127,7 @@ final class Roster {
         int high = size() - 1;
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            ForkTask<?> fork = forks[middle];
+            ForkTask<?> fork = (ForkTask<?>) slots[middle];
             Thread its = fork == null ? null : fork.thread();
             long itsId = its == null ? Long.MAX_VALUE : its.threadId(); // the newest, whose thread is being made
             if (itsId == id) {

@@ -23,6 +23,7 @@ final class Shield extends Frame {
     @Override
     @Nullable
     Object execute() throws Throwable {
+        Here.hold(ledger);
         ledger.enterShield(this);
         try {
             return task.call();

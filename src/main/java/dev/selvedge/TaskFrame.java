@@ -17,6 +17,7 @@ final class TaskFrame extends Frame {
     @Override
     @Nullable
     Object execute() throws Throwable {
+        Here.hold(ledger);
         ledger.enter(this);
         Object value = null;
         Throwable thrown = null;

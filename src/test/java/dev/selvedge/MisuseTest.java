@@ -167,8 +167,8 @@ class MisuseTest {
         String value = lab.scope().call(s -> {
             Fork<String> a = s.fork("a", slow("a", 1));
             assertThat(a.cancel()).isTrue();
-            assertThat(a.isDone()).isTrue();
             assertThatThrownBy(a::join).hasMessage("the fork \"a\" was cancelled");
+            assertThat(a.isDone()).isTrue();
             return "body";
         });
 
