@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import java.io.Serializable;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1
  */
 public record CancelReason(
-        Kind kind, String message, @Nullable Throwable cause) {
+        Kind kind, String message, @Nullable Throwable cause) implements Serializable {
 
     /** What may stop a scope. */
     public enum Kind {

@@ -17,9 +17,13 @@ public final class DeadlineExceededException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    /** The time it had. */
     private final Duration limit;
+
+    /** The time it took. */
     private final Duration elapsed;
 
+    /** Names of forks; an unmodifiable list that serializes. */
     @SuppressWarnings("serial")
     private final List<String> unfinished;
 
@@ -44,17 +48,29 @@ public final class DeadlineExceededException extends RuntimeException {
                 + (unfinished.isEmpty() ? "" : "; not finished: " + Words.names(unfinished));
     }
 
-    /** How long the block had, from its start. */
+    /**
+     * How long the block had, from its start.
+     *
+     * @return the time it had
+     */
     public Duration limit() {
         return limit;
     }
 
-    /** How long it took until it had ended: at least {@link #limit()}, more if the work was slow to stop. */
+    /**
+     * How long it took until it had ended: at least {@link #limit()}, more if the work was slow to stop.
+     *
+     * @return the time it took
+     */
     public Duration elapsed() {
         return elapsed;
     }
 
-    /** The names of the forks that the deadline cut off, in the order of forking; empty for a task in the calling thread. */
+    /**
+     * The names of the forks that the deadline cut off, in the order of forking; empty for a task in the calling thread.
+     *
+     * @return names, unmodifiable
+     */
     public List<String> unfinished() {
         return unfinished;
     }
@@ -62,6 +78,8 @@ public final class DeadlineExceededException extends RuntimeException {
     /**
      * How each fork ended, in the order of forking: what was done in time is not lost. Empty for a task in the calling
      * thread, and after serialization. Of a live scope, forks that had ended long before the deadline may be missing.
+     *
+     * @return outcomes, unmodifiable
      */
     public List<Outcome<?>> outcomes() {
         return outcomes == null ? List.of() : outcomes;

@@ -102,13 +102,26 @@ public final class FanOut {
             this.last = last;
         }
 
-        /** And a task more. */
+        /**
+         * And a task more.
+         *
+         * @param <B> the value of the task
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <B extends @Nullable Object> Of2<A, B> fork(Callable<? extends B> task) {
             return new Of2<>(last.then(null, task));
         }
 
-        /** And a task more, with a name for its fork. */
+        /**
+         * And a task more, with a name for its fork.
+         *
+         * @param <B> the value of the task
+         * @param name the name of its fork
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <B extends @Nullable Object> Of2<A, B> fork(String name, Callable<? extends B> task) {
             return new Of2<>(last.then(Objects.requireNonNull(name, "name"), task));
@@ -117,6 +130,10 @@ public final class FanOut {
         /**
          * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R gather(Task.Of<? super A, R, X> combine) throws X {
@@ -130,6 +147,10 @@ public final class FanOut {
          * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
          * deadline leaves {@code Cancelled}.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(Task.Of<? super Outcome<A>, R, X> combine)
@@ -155,13 +176,26 @@ public final class FanOut {
             this.last = last;
         }
 
-        /** And a task more. */
+        /**
+         * And a task more.
+         *
+         * @param <C> the value of the task
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <C extends @Nullable Object> Of3<A, B, C> fork(Callable<? extends C> task) {
             return new Of3<>(last.then(null, task));
         }
 
-        /** And a task more, with a name for its fork. */
+        /**
+         * And a task more, with a name for its fork.
+         *
+         * @param <C> the value of the task
+         * @param name the name of its fork
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <C extends @Nullable Object> Of3<A, B, C> fork(String name, Callable<? extends C> task) {
             return new Of3<>(last.then(Objects.requireNonNull(name, "name"), task));
@@ -170,6 +204,10 @@ public final class FanOut {
         /**
          * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R gather(Task.Of2<? super A, ? super B, R, X> combine)
@@ -185,6 +223,10 @@ public final class FanOut {
          * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
          * deadline leaves {@code Cancelled}.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
@@ -212,13 +254,26 @@ public final class FanOut {
             this.last = last;
         }
 
-        /** And a task more. */
+        /**
+         * And a task more.
+         *
+         * @param <D> the value of the task
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <D extends @Nullable Object> Of4<A, B, C, D> fork(Callable<? extends D> task) {
             return new Of4<>(last.then(null, task));
         }
 
-        /** And a task more, with a name for its fork. */
+        /**
+         * And a task more, with a name for its fork.
+         *
+         * @param <D> the value of the task
+         * @param name the name of its fork
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <D extends @Nullable Object> Of4<A, B, C, D> fork(String name, Callable<? extends D> task) {
             return new Of4<>(last.then(Objects.requireNonNull(name, "name"), task));
@@ -227,6 +282,10 @@ public final class FanOut {
         /**
          * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R gather(
@@ -243,6 +302,10 @@ public final class FanOut {
          * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
          * deadline leaves {@code Cancelled}.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
@@ -276,13 +339,26 @@ public final class FanOut {
             this.last = last;
         }
 
-        /** And a task more. */
+        /**
+         * And a task more.
+         *
+         * @param <E> the value of the task
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <E extends @Nullable Object> Of5<A, B, C, D, E> fork(Callable<? extends E> task) {
             return new Of5<>(last.then(null, task));
         }
 
-        /** And a task more, with a name for its fork. */
+        /**
+         * And a task more, with a name for its fork.
+         *
+         * @param <E> the value of the task
+         * @param name the name of its fork
+         * @param task the work
+         * @return the longer chain
+         */
         @CheckReturnValue
         public <E extends @Nullable Object> Of5<A, B, C, D, E> fork(String name, Callable<? extends E> task) {
             return new Of5<>(last.then(Objects.requireNonNull(name, "name"), task));
@@ -291,6 +367,10 @@ public final class FanOut {
         /**
          * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R gather(
@@ -308,6 +388,10 @@ public final class FanOut {
          * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
          * deadline leaves {@code Cancelled}.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
@@ -348,6 +432,10 @@ public final class FanOut {
         /**
          * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R gather(
@@ -366,6 +454,10 @@ public final class FanOut {
          * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
          * deadline leaves {@code Cancelled}.
          *
+         * @param <R> what the combination gives
+         * @param <X> the checked exception of the combination, if there is one
+         * @param combine makes one of all
+         * @return what {@code combine} gives
          * @throws X what the combining function throws
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(

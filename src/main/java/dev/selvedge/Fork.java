@@ -13,12 +13,17 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
 
-    /** The name it was given; {@code fork-3} for the third fork of its scope if it was given none. */
+    /**
+     * The name it was given; {@code fork-3} for the third fork of its scope if it was given none.
+     *
+     * @return the name
+     */
     String name();
 
     /**
      * Waits for the task and gives its value.
      *
+     * @return the value of the task
      * @throws ScopeFailedException if the task failed; its cause is what the task threw. Let out of the body, this very object
      *     is what the scope throws.
      * @throws ScopeCancelledException if the fork was cancelled, or the waiting thread was asked to stop
@@ -30,6 +35,8 @@ public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
      * The same, for a bounded time. A fork that is late is cancelled and awaited; a value that arrives meanwhile is returned. A
      * task that is done gives its value whatever the time.
      *
+     * @param atMost how long to wait; zero or less gives the value of a task that is done, and cancels any other
+     * @return the value of the task
      * @throws DeadlineExceededException if it was late; it names the fork
      */
     T join(Duration atMost);
@@ -37,6 +44,7 @@ public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
     /**
      * How the task ended.
      *
+     * @return the outcome
      * @throws IllegalStateException if it has not: {@link #join} first
      */
     Outcome<T> outcome();
@@ -48,6 +56,10 @@ public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
      */
     boolean cancel();
 
-    /** Whether the task has ended, or will never run. */
+    /**
+     * Whether the task has ended, or will never run.
+     *
+     * @return whether the outcome is there
+     */
     boolean isDone();
 }

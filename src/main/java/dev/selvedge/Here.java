@@ -59,12 +59,12 @@ final class Here {
     /** Makes a ledger that of the calling thread, until its outermost block has ended. */
     static void install(Ledger ledger) {
         PLAIN.set(ledger);
-        ledger.held = true;
+        ledger.isThreadLocal = true;
     }
 
     /** A block has ended; if it was the outermost of its thread, nothing is left behind. */
     static void release(Ledger ledger) {
-        if (ledger.held && ledger.isIdle()) {
+        if (ledger.isThreadLocal && ledger.isIdle()) {
             PLAIN.remove();
         }
     }

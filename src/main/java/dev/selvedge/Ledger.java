@@ -68,7 +68,7 @@ class Ledger {
     private @Nullable Shield shield;
 
     /** Whether the thread's thread-local holds this ledger. The owner's. */
-    boolean held;
+    boolean isThreadLocal;
 
     /** Whether some shield keeps a request from the thread. Written under the lock. */
     private volatile boolean deferred;

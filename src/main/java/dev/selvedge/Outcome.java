@@ -55,7 +55,12 @@ public sealed interface Outcome<T extends @Nullable Object> {
         }
     }
 
-    /** The value of a success, {@code other} otherwise. */
+    /**
+     * The value of a success, {@code other} otherwise.
+     *
+     * @param other what to give instead
+     * @return the value or {@code other}
+     */
     default T orElse(T other) {
         return this instanceof Success<T> s ? s.value() : other;
     }
@@ -63,6 +68,7 @@ public sealed interface Outcome<T extends @Nullable Object> {
     /**
      * The value of a success.
      *
+     * @return the value
      * @throws Exception the task's own, the same object at each call, if it failed; an {@link Error} likewise
      * @throws ScopeCancelledException if it was cut off
      */

@@ -35,12 +35,21 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
         return outcomes.size();
     }
 
-    /** The item whose outcome stands at a place. */
+    /**
+     * The item whose outcome stands at a place.
+     *
+     * @param index the place, from zero
+     * @return the item
+     */
     public I item(int index) {
         return items.get(index);
     }
 
-    /** The values of those that succeeded, in the order of the items. Unmodifiable. */
+    /**
+     * The values of those that succeeded, in the order of the items. Unmodifiable.
+     *
+     * @return the values
+     */
     public List<R> values() {
         List<R> values = new ArrayList<>();
         for (Outcome<R> o : outcomes) {
@@ -51,7 +60,11 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
         return Collections.unmodifiableList(values);
     }
 
-    /** What those that failed threw, in the order of the items. Unmodifiable. */
+    /**
+     * What those that failed threw, in the order of the items. Unmodifiable.
+     *
+     * @return the errors
+     */
     public List<Throwable> failures() {
         List<Throwable> failures = new ArrayList<>();
         for (Outcome<R> o : outcomes) {
@@ -62,7 +75,11 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
         return Collections.unmodifiableList(failures);
     }
 
-    /** How many were cut off. */
+    /**
+     * How many were cut off.
+     *
+     * @return their number
+     */
     public int cancelled() {
         return size() - values().size() - failures().size();
     }
@@ -70,6 +87,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     /**
      * The values of all, if all succeeded.
      *
+     * @return the values of all items, in their order
      * @throws ScopeFailedException if some failed; the cause is the first in the order of the items
      * @throws ScopeCancelledException if none failed, but some were cut off
      */

@@ -26,7 +26,11 @@ public final class Scope {
         this.live = live;
     }
 
-    /** The name it was given, {@code "scope"} if it was given none. */
+    /**
+     * The name it was given, {@code "scope"} if it was given none.
+     *
+     * @return the name
+     */
     public String name() {
         return live.displayName();
     }
@@ -35,6 +39,9 @@ public final class Scope {
      * Runs a task in a new virtual thread of this scope. If the scope is cancelled already, the fork is too, and the task never
      * runs.
      *
+     * @param <T> the value
+     * @param task the work; it runs in a thread of its own
+     * @return the fork; it may be joined, asked and cancelled
      * @throws WrongThreadException on another thread than the owner's; to fork from a fork, open a scope in it
      * @throws IllegalStateException after the body has ended
      */
@@ -42,17 +49,35 @@ public final class Scope {
         return live.fork(null, Objects.requireNonNull(task, "task"));
     }
 
-    /** The same, with a name for the fork: messages, events and thread dumps show it. */
+    /**
+     * The same, with a name for the fork: messages, events and thread dumps show it.
+     *
+     * @param <T> the value
+     * @param name the name of the fork
+     * @param task the work; it runs in a thread of its own
+     * @return the fork; it may be joined, asked and cancelled
+     */
     public <T extends @Nullable Object> Fork<T> fork(String name, Callable<? extends T> task) {
         return live.fork(Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task"));
     }
 
-    /** The same, for a task that gives nothing. */
+    /**
+     * The same, for a task that gives nothing.
+     *
+     * @param task the work; it runs in a thread of its own
+     * @return the fork; it may be joined, asked and cancelled
+     */
     public Fork<@Nullable Void> fork(Task.Void<?> task) {
         return live.fork(null, ScopeSpec.callable(Objects.requireNonNull(task, "task")));
     }
 
-    /** The same, for a task that gives nothing, with a name. */
+    /**
+     * The same, for a task that gives nothing, with a name.
+     *
+     * @param name the name of the fork
+     * @param task the work; it runs in a thread of its own
+     * @return the fork; it may be joined, asked and cancelled
+     */
     public Fork<@Nullable Void> fork(String name, Task.Void<?> task) {
         return live.fork(
                 Objects.requireNonNull(name, "name"), ScopeSpec.callable(Objects.requireNonNull(task, "task")));
@@ -62,6 +87,8 @@ public final class Scope {
      * Waits for forks of this scope and gives their values in the order asked. The same fork may be asked for twice. In an
      * isolated scope it ends with the first of them that fails.
      *
+     * @param <T> the value
+     * @param running forks of this scope
      * @return an unmodifiable list, never partial
      * @throws ScopeFailedException if one of them failed
      * @throws ScopeCancelledException if one of them was cancelled, or the scope was
@@ -78,6 +105,8 @@ public final class Scope {
      * one of them throws. An error of closing is suppressed in what the scope throws; if the scope would have given a value, it
      * throws {@link ScopeFailedException} with that error as its cause.
      *
+     * @param <R> the resource
+     * @param resource what is to be closed
      * @return the resource
      * @throws WrongThreadException on another thread than the owner's
      * @throws IllegalStateException after the body has ended
@@ -91,13 +120,19 @@ public final class Scope {
      * scope throws {@link ScopeCancelledException}; a body that returns all the same, with all forks done, keeps its value.
      * From any thread.
      *
+     * @param why the reason, a sentence for people
      * @return true if this call did it; false if it was cancelled before or has ended
      */
     public boolean cancel(String why) {
         return live.cancel(new CancelReason(CancelReason.Kind.CALLER, Objects.requireNonNull(why, "why"), null));
     }
 
-    /** The same, because of an exception: it becomes the cause of the reason. */
+    /**
+     * The same, because of an exception: it becomes the cause of the reason.
+     *
+     * @param cause the exception behind it
+     * @return true if this call did it; false if it was cancelled before or has ended
+     */
     public boolean cancel(Throwable cause) {
         return live.cancel(new CancelReason(
                 CancelReason.Kind.CALLER, "cancelled because of " + Objects.requireNonNull(cause, "cause"), cause));
@@ -105,6 +140,8 @@ public final class Scope {
 
     /**
      * Whether this scope, or a block around it, was asked to stop. It stays true until the scope has ended. From any thread.
+     *
+     * @return whether it is to stop
      */
     public boolean isCancelled() {
         return live.reason() != null || live.ledger.reasonAround(live) != null;

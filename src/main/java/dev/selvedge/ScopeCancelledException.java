@@ -17,7 +17,7 @@ public final class ScopeCancelledException extends CancellationException {
 
     private static final long serialVersionUID = 1;
 
-    @SuppressWarnings("serial") // the kind and the message survive serialization, a foreign cause may not
+    /** The first reason that was given. */
     private final CancelReason reason;
 
     /** Whether the request still has to reach the block it was meant for. */
@@ -55,7 +55,11 @@ public final class ScopeCancelledException extends CancellationException {
         return settled(reason, reason.cause());
     }
 
-    /** Why. */
+    /**
+     * Why.
+     *
+     * @return the first reason that was given
+     */
     public CancelReason reason() {
         return reason;
     }

@@ -16,7 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface ScopeEvent {
 
-    /** The name of the scope; {@code "scope"} if it has none. */
+    /**
+     * The name of the scope; {@code "scope"} if it has none.
+     *
+     * @return the name of the scope
+     */
     String scope();
 
     /**

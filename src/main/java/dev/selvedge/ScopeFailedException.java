@@ -23,6 +23,7 @@ public final class ScopeFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    /** Which fork of which scope, or what else, threw: the message begins with it. */
     private final String what;
 
     /** The first in time first. Replaced once, by the scope's owner, if forks failed after one was joined. */
@@ -49,7 +50,11 @@ public final class ScopeFailedException extends RuntimeException {
                 + (more == 0 ? "" : " (and " + more + (more == 1 ? " more failure)" : " more failures)"));
     }
 
-    /** All failures that are exceptions, in the order in which they happened, each once. Unmodifiable. */
+    /**
+     * All failures that are exceptions, in the order in which they happened, each once. Unmodifiable.
+     *
+     * @return exceptions only: an {@code Error} leaves a scope bare, or is in {@link #all(Class)}
+     */
     public List<Exception> failures() {
         List<Exception> exceptions = new ArrayList<>(all.size());
         for (Throwable t : all) {
@@ -63,6 +68,10 @@ public final class ScopeFailedException extends RuntimeException {
     /**
      * All failures of a type, also those of scopes inside the scope: where a fork failed with a {@code
      * ScopeFailedException}, the failures in it count instead.
+     *
+     * @param <X> the type
+     * @param type the class of the failures asked for
+     * @return the failures, the first in time first; unmodifiable
      */
     public <X extends Throwable> List<X> all(Class<X> type) {
         Objects.requireNonNull(type, "type");
@@ -87,6 +96,8 @@ public final class ScopeFailedException extends RuntimeException {
     /**
      * Throws the first failure of a type, if there is one; the same object that the task threw.
      *
+     * @param <X> the type
+     * @param type the class of the failures asked for
      * @return this exception, if there is none
      * @throws X the first of {@link #all(Class)}
      */

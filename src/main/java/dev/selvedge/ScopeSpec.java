@@ -77,7 +77,12 @@ public final class ScopeSpec {
 
     // Steps.
 
-    /** With a name: messages, events and thread dumps show it. */
+    /**
+     * With a name: messages, events and thread dumps show it.
+     *
+     * @param name the name
+     * @return the new specification
+     */
     @CheckReturnValue
     public ScopeSpec named(String name) {
         return new ScopeSpec(Objects.requireNonNull(name, "name"), limit, deadline, isolated, clock, listener);
@@ -86,6 +91,9 @@ public final class ScopeSpec {
     /**
      * With so much time for the whole scope, from the moment it is opened. It replaces a deadline given before. A duration too
      * long to count (292 years) means none.
+     *
+     * @param d the deadline
+     * @return the new specification
      */
     @CheckReturnValue
     public ScopeSpec deadline(Duration d) {
@@ -95,6 +103,9 @@ public final class ScopeSpec {
     /**
      * With a fixed moment by which the scope must be done. It replaces a deadline given before. It must be of the clock on which
      * the scope will run, else the terminal method throws {@link IllegalArgumentException}.
+     *
+     * @param d the deadline
+     * @return the new specification
      */
     @CheckReturnValue
     public ScopeSpec deadline(Deadline d) {
@@ -104,13 +115,20 @@ public final class ScopeSpec {
     /**
      * In a live scope, a fork that fails does not cancel the others; a failure that nobody has looked at, by {@code join} or
      * {@code outcome}, is thrown when the scope ends. No effect elsewhere.
+     *
+     * @return the new specification
      */
     @CheckReturnValue
     public ScopeSpec isolated() {
         return new ScopeSpec(name, limit, deadline, true, clock, listener);
     }
 
-    /** On another source of time: a {@link VirtualClock} in tests. Blocks inside inherit it. */
+    /**
+     * On another source of time: a {@link VirtualClock} in tests. Blocks inside inherit it.
+     *
+     * @param time the source of time
+     * @return the new specification
+     */
     @CheckReturnValue
     public ScopeSpec clock(TimeSource time) {
         return new ScopeSpec(name, limit, deadline, isolated, Objects.requireNonNull(time, "time"), listener);
@@ -119,6 +137,9 @@ public final class ScopeSpec {
     /**
      * With a listener of what happens in the scope and in the blocks inside. Listeners add up: one given before, or by a block
      * around, is told too; the same object only once.
+     *
+     * @param sink who is told; from several threads
+     * @return the new specification
      */
     @CheckReturnValue
     public ScopeSpec listener(Consumer<? super ScopeEvent> sink) {
@@ -131,6 +152,9 @@ public final class ScopeSpec {
     /**
      * Runs a task in the calling thread; with a deadline, this is the plain time-out block.
      *
+     * @param <T> the value
+     * @param <X> the checked exception, if there is one
+     * @param task the work
      * @return what the task returns, even if the deadline has passed meanwhile: a value that exists is not thrown away
      * @throws X what the task throws, as it is
      */
@@ -143,6 +167,11 @@ public final class ScopeSpec {
      * Runs a task in the calling thread, and answers its failure, or that of the scope's own deadline, with a fallback, which
      * runs outside the deadline. A cancellation from outside and an {@code Error} are not answered.
      *
+     * @param <T> the value
+     * @param <X> the checked exception, if there is one
+     * @param task the work
+     * @param fallback gives a value for a failure
+     * @return the value
      * @throws X what the fallback throws; the failure it was to answer is reported as unhandled then
      */
     public <T extends @Nullable Object, X extends Exception> T call(
@@ -182,6 +211,10 @@ public final class ScopeSpec {
     /**
      * Runs a task in the calling thread and gives its outcome: a failure is a {@code Failure}, the scope's own deadline a {@code
      * Cancelled}. A cancellation from outside and an {@code Error} leave as they do from {@link #call(Task)}.
+     *
+     * @param <T> the value
+     * @param task the work
+     * @return how the task ended
      */
     public <T extends @Nullable Object> Outcome<T> attempt(Callable<? extends T> task) {
         Objects.requireNonNull(task, "task");
@@ -205,6 +238,8 @@ public final class ScopeSpec {
     /**
      * Runs a task that gives nothing in the calling thread.
      *
+     * @param <X> the checked exception, if there is one
+     * @param task the work
      * @throws X what the task throws, as it is
      */
     public <X extends Exception> void run(Task.Void<X> task) throws X {
@@ -217,6 +252,10 @@ public final class ScopeSpec {
     /**
      * Opens a live scope and gives the value of its body.
      *
+     * @param <T> the value
+     * @param <X> the checked exception, if there is one
+     * @param body what to do with the open scope
+     * @return the value
      * @throws X what the body throws, as it is, unless a fork failed first
      */
     public <T extends @Nullable Object, X extends Exception> T call(Task.Of<Scope, T, X> body) throws X {
@@ -227,6 +266,8 @@ public final class ScopeSpec {
     /**
      * Opens a live scope for a body that gives nothing.
      *
+     * @param <X> the checked exception, if there is one
+     * @param body what to do with the open scope
      * @throws X what the body throws, as it is, unless a fork failed first
      */
     public <X extends Exception> void run(Task.VoidOf<Scope, X> body) throws X {
@@ -240,20 +281,39 @@ public final class ScopeSpec {
 
     // Fan-out.
 
-    /** A fan-out of tasks of different types; nothing starts before {@code gather} or {@code outcomes}. */
+    /**
+     * A fan-out of tasks of different types; nothing starts before {@code gather} or {@code outcomes}.
+     *
+     * @param <A> the value of the task
+     * @param task the work
+     * @return the chain, to which more tasks can be added
+     */
     @CheckReturnValue
     public <A extends @Nullable Object> FanOut.Of1<A> fork(Callable<? extends A> task) {
         return new FanOut.Of1<>(new FanOut.Link(this, null, null, Objects.requireNonNull(task, "task")));
     }
 
-    /** The same, with a name for the fork. */
+    /**
+     * The same, with a name for the fork.
+     *
+     * @param <A> the value of the task
+     * @param name the name
+     * @param task the work
+     * @return the chain, to which more tasks can be added
+     */
     @CheckReturnValue
     public <A extends @Nullable Object> FanOut.Of1<A> fork(String name, Callable<? extends A> task) {
         return new FanOut.Of1<>(new FanOut.Link(
                 this, null, Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task")));
     }
 
-    /** All tasks at the same time, all values in the order asked, or the first failure; see {@link #gather(Collection)}. */
+    /**
+     * All tasks at the same time, all values in the order asked, or the first failure; see {@link #gather(Collection)}.
+     *
+     * @param <T> the value
+     * @param tasks the work, none of it null
+     * @return the values, in the order of the tasks
+     */
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> List<T> gather(Callable<? extends T>... tasks) {
@@ -264,6 +324,8 @@ public final class ScopeSpec {
      * Runs all tasks at the same time, each in a fork, and gives their values in the order asked. The first failure cancels the
      * others. The same task given twice runs twice.
      *
+     * @param <T> the value
+     * @param tasks the work, none of it null
      * @return an unmodifiable list, never partial; empty for no tasks, at once
      */
     public <T extends @Nullable Object> List<T> gather(Collection<? extends Callable<? extends T>> tasks) {
@@ -279,7 +341,13 @@ public final class ScopeSpec {
         return ScopeSpec.<@Nullable Object[]>execute(this, ledger -> new AllOf(ledger, this, tasks, names));
     }
 
-    /** The first success; see {@link #race(Collection)}. */
+    /**
+     * The first success; see {@link #race(Collection)}.
+     *
+     * @param <T> the value
+     * @param tasks the work, none of it null
+     * @return the value of the winner
+     */
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> T race(Callable<? extends T>... tasks) {
@@ -290,6 +358,9 @@ public final class ScopeSpec {
      * Runs all tasks at the same time and gives the value of the first that succeeds; the others are cancelled and awaited. A
      * failure only counts if all fail; else it is reported as unhandled.
      *
+     * @param <T> the value
+     * @param tasks the work, none of it null
+     * @return the value of the winner
      * @throws NoSuchElementException if there are no tasks: nobody can win
      * @throws ScopeFailedException if all fail; the cause is the first failure in time
      */
@@ -308,6 +379,10 @@ public final class ScopeSpec {
      * Applies a function to all items at the same time, each in a fork, and gives the results in the order of the items. The
      * first failure cancels the others.
      *
+     * @param <I> the items
+     * @param <R> the results
+     * @param items what to work on; read once, at the start
+     * @param fn what to do with each item, in a thread of its own
      * @return an unmodifiable list, never partial; empty for no items
      */
     public <I extends @Nullable Object, R extends @Nullable Object> List<R> map(
@@ -319,6 +394,12 @@ public final class ScopeSpec {
      * Applies a function to all items at the same time, each in a fork, and gives an outcome for each, in the order of the
      * items. A failure is an outcome, and the others go on; a deadline leaves {@code Cancelled} in the places of those that it
      * cut off. Only a cancellation from outside, or an error of the virtual machine, is thrown.
+     *
+     * @param <I> the items
+     * @param <R> the results
+     * @param items what to work on; read once, at the start
+     * @param fn what to do with each item, in a thread of its own
+     * @return the outcomes, one for each item
      */
     public <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
             Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {

@@ -21,17 +21,30 @@ public final class Selvedge {
 
     private Selvedge() {}
 
-    /** A scope without a name, a deadline or anything else: the start of every chain. */
+    /**
+     * A scope without a name, a deadline or anything else: the start of every chain.
+     *
+     * @return a specification to refine
+     */
     public static ScopeSpec scope() {
         return ScopeSpec.PLAIN;
     }
 
-    /** A scope with a name: messages, events and thread dumps show it, and the names of its forks. */
+    /**
+     * A scope with a name: messages, events and thread dumps show it, and the names of its forks.
+     *
+     * @param name the name
+     * @return a specification to refine
+     */
     public static ScopeSpec scope(String name) {
         return ScopeSpec.PLAIN.named(name);
     }
 
-    /** The earliest deadline around; one that never comes if there is none. */
+    /**
+     * The earliest deadline around; one that never comes if there is none.
+     *
+     * @return the deadline, on the clock of the scope around
+     */
     public static Deadline deadline() {
         return Here.context().deadline();
     }
@@ -41,6 +54,8 @@ public final class Selvedge {
      * milliseconds, rounded up, and at least one. So it is never zero, which many clients take for "no limit" or refuse. It is
      * a {@link #checkpoint()} too. Both time-outs then end at about the same moment, and the client may be the first to throw.
      *
+     * @param atMost the longest that the caller would wait
+     * @return at least one millisecond
      * @throws IllegalArgumentException if {@code atMost} is zero or negative
      * @throws ScopeCancelledException if the calling thread was asked to stop
      */
@@ -73,6 +88,7 @@ public final class Selvedge {
      * Sleeps on the clock of the scope around. Zero or less takes no time, but is a {@link #checkpoint()}, and lets others run.
      * A duration too long to count means until interrupted.
      *
+     * @param d how long
      * @throws ScopeCancelledException if the thread is interrupted before or while it sleeps
      */
     public static void sleep(Duration d) {
@@ -93,6 +109,10 @@ public final class Selvedge {
      * comes at the next blocking call. Deadlines of blocks inside it work as usual. A raw {@link Thread#interrupt()} from code
      * that knows nothing of this library cannot be kept away.
      *
+     * @param <T> the value
+     * @param <X> the checked exception of the cleanup, if there is one
+     * @param cleanup what must not be cut off
+     * @return what the cleanup gives
      * @throws X what the cleanup throws
      */
     public static <T extends @Nullable Object, X extends Exception> T shielded(Task<T, X> cleanup) throws X {
@@ -102,6 +122,8 @@ public final class Selvedge {
     /**
      * The same, for cleanup that gives nothing.
      *
+     * @param <X> the checked exception of the cleanup, if there is one
+     * @param cleanup what must not be cut off
      * @throws X what the cleanup throws
      */
     public static <X extends Exception> void shielded(Task.Void<X> cleanup) throws X {

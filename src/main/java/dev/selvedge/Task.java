@@ -17,7 +17,13 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Task<T extends @Nullable Object, X extends Exception> extends Callable<T> {
 
-    /** Does the work. */
+    /**
+     * Does the work.
+     *
+     * @return the value; may be null where its type says so
+     * @throws X if the work fails so
+     * @throws InterruptedException if the thread is interrupted meanwhile
+     */
     @Override
     T call() throws X, InterruptedException;
 
@@ -30,7 +36,14 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
      */
     @FunctionalInterface
     interface Of<A extends @Nullable Object, T extends @Nullable Object, X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the argument
+         * @return the value; may be null where its type says so
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         T call(A a) throws X, InterruptedException;
     }
 
@@ -45,7 +58,15 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
     @FunctionalInterface
     interface Of2<
             A extends @Nullable Object, B extends @Nullable Object, T extends @Nullable Object, X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the first argument
+         * @param b the second argument
+         * @return the value; may be null where its type says so
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         T call(A a, B b) throws X, InterruptedException;
     }
 
@@ -65,7 +86,16 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
             C extends @Nullable Object,
             T extends @Nullable Object,
             X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the first argument
+         * @param b the second argument
+         * @param c the third argument
+         * @return the value; may be null where its type says so
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         T call(A a, B b, C c) throws X, InterruptedException;
     }
 
@@ -87,7 +117,17 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
             D extends @Nullable Object,
             T extends @Nullable Object,
             X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the first argument
+         * @param b the second argument
+         * @param c the third argument
+         * @param d the fourth argument
+         * @return the value; may be null where its type says so
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         T call(A a, B b, C c, D d) throws X, InterruptedException;
     }
 
@@ -111,7 +151,18 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
             E extends @Nullable Object,
             T extends @Nullable Object,
             X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the first argument
+         * @param b the second argument
+         * @param c the third argument
+         * @param d the fourth argument
+         * @param e the fifth argument
+         * @return the value; may be null where its type says so
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         T call(A a, B b, C c, D d, E e) throws X, InterruptedException;
     }
 
@@ -122,7 +173,12 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
      */
     @FunctionalInterface
     interface Void<X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         void run() throws X, InterruptedException;
     }
 
@@ -134,7 +190,13 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
      */
     @FunctionalInterface
     interface VoidOf<A extends @Nullable Object, X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the argument
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         void run(A a) throws X, InterruptedException;
     }
 
@@ -147,7 +209,14 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
      */
     @FunctionalInterface
     interface VoidOf2<A extends @Nullable Object, B extends @Nullable Object, X extends Exception> {
-        /** Does the work. */
+        /**
+         * Does the work.
+         *
+         * @param a the first argument
+         * @param b the second argument
+         * @throws X if the work fails so
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
         void run(A a, B b) throws X, InterruptedException;
     }
 }

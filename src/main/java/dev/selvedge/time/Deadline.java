@@ -33,7 +33,12 @@ public final class Deadline {
         return ahead < Long.MAX_VALUE - now ? new Deadline(clock, now + ahead) : clock.never();
     }
 
-    /** The moment so far ahead of now on the system's time; see {@link TimeSource#after}. */
+    /**
+     * The moment so far ahead of now on the system's time; see {@link TimeSource#after}.
+     *
+     * @param d how far ahead
+     * @return the moment
+     */
     public static Deadline after(Duration d) {
         return TimeSource.system().after(d);
     }
@@ -41,6 +46,9 @@ public final class Deadline {
     /**
      * The moment {@code when} on the system's time. The wall clock is read once, here: what it does later does not move the
      * deadline.
+     *
+     * @param when the moment on the wall clock
+     * @return the moment
      */
     public static Deadline at(Instant when) {
         Objects.requireNonNull(when, "when");
@@ -51,7 +59,11 @@ public final class Deadline {
         return after(Duration.between(now, when));
     }
 
-    /** The moment that never comes, on the system's time. */
+    /**
+     * The moment that never comes, on the system's time.
+     *
+     * @return the moment
+     */
     public static Deadline never() {
         return TimeSource.system().never();
     }
@@ -59,17 +71,27 @@ public final class Deadline {
     /**
      * The time left: zero once the deadline has passed, never negative; {@link ChronoUnit#FOREVER} for a deadline that
      * never comes. Many clients refuse a time-out of zero or of such length: {@code Selvedge.timeLeft} is made for them.
+     *
+     * @return zero or more
      */
     public Duration remaining() {
         return isNever() ? FOREVER : Duration.ofNanos(Math.max(0, nanos - clock.nanoTime()));
     }
 
-    /** Whether the moment has come: true from that very nanosecond on. */
+    /**
+     * Whether the moment has come: true from that very nanosecond on.
+     *
+     * @return whether it has come
+     */
     public boolean passed() {
         return !isNever() && nanos <= clock.nanoTime();
     }
 
-    /** Whether this deadline never comes. */
+    /**
+     * Whether this deadline never comes.
+     *
+     * @return whether it will never come
+     */
     public boolean isNever() {
         return nanos == Long.MAX_VALUE;
     }
@@ -78,6 +100,8 @@ public final class Deadline {
      * The earlier of two, this one if they are equal. A deadline that never comes is later than any other, whatever its
      * source.
      *
+     * @param other the deadline to compare with
+     * @return one of the two objects
      * @throws IllegalArgumentException if both do come, on different sources: they cannot be compared
      */
     public Deadline earlier(Deadline other) {
@@ -90,7 +114,11 @@ public final class Deadline {
         return other.nanosOn(clock) < nanos ? other : this;
     }
 
-    /** The source whose moment this is. */
+    /**
+     * The source whose moment this is.
+     *
+     * @return the source of time
+     */
     public TimeSource clock() {
         return clock;
     }

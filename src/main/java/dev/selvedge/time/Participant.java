@@ -48,7 +48,11 @@ public final class Participant {
         clock.withdraw(this);
     }
 
-    /** The name it was given. */
+    /**
+     * The name it was given.
+     *
+     * @return the name
+     */
     public String name() {
         return name;
     }

@@ -55,12 +55,20 @@ public final class VirtualClock implements TimeSource {
         this.horizon = horizon;
     }
 
-    /** A clock that stands at zero and jumps by itself whenever all who take part wait. */
+    /**
+     * A clock that stands at zero and jumps by itself whenever all who take part wait.
+     *
+     * @return a new clock
+     */
     public static VirtualClock jumping() {
         return new VirtualClock(Long.MAX_VALUE - 1);
     }
 
-    /** A clock that stands at zero and moves only by {@link #advance}. */
+    /**
+     * A clock that stands at zero and moves only by {@link #advance}.
+     *
+     * @return a new clock
+     */
     public static VirtualClock manual() {
         return new VirtualClock(0);
     }
@@ -69,6 +77,7 @@ public final class VirtualClock implements TimeSource {
      * Lets so much time pass: everything due until then, and at that very moment, happens in its order, and has come to rest
      * when this returns.
      *
+     * @param by how much time passes; zero runs what is due now
      * @throws IllegalArgumentException if {@code by} is negative: time does not go back
      */
     public void advance(Duration by) {
@@ -103,7 +112,11 @@ public final class VirtualClock implements TimeSource {
         }
     }
 
-    /** The time that has passed since the clock was made. */
+    /**
+     * The time that has passed since the clock was made.
+     *
+     * @return the time on this clock
+     */
     public Duration elapsed() {
         return Duration.ofNanos(now);
     }
@@ -164,6 +177,9 @@ public final class VirtualClock implements TimeSource {
     /**
      * Announces a participant whose thread is about to be started: its start is an event like any other. That thread must
      * call {@link Participant#begin()} first and {@link Participant#end()} last.
+     *
+     * @param name a name for reports
+     * @return the participant that the new thread is to be
      */
     public Participant enroll(String name) {
         Participant p = new Participant(this, Objects.requireNonNull(name, "name"));
@@ -180,6 +196,7 @@ public final class VirtualClock implements TimeSource {
     /**
      * Makes the calling thread take part until it calls {@link Participant#end()}; it waits for its turn first.
      *
+     * @param name a name for reports
      * @return null if the thread takes part already
      */
     public @Nullable Participant enter(String name) {

@@ -38,7 +38,11 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
 
     Waiter() {}
 
-    /** Ends the wait: true if this call did it, false if it had ended before. From any thread. */
+    /**
+     * Ends the wait: true if this call did it, false if it had ended before. From any thread.
+     *
+     * @return whether this call ended the wait
+     */
     public final boolean wake() {
         if (!end(WOKEN)) {
             return false;
@@ -47,7 +51,11 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
         return true;
     }
 
-    /** Gives the wait up before it began: false if it has been woken already, and what was granted must be used or returned. */
+    /**
+     * Gives the wait up before it began: false if it has been woken already, and what was granted must be used or returned.
+     *
+     * @return whether it was given up in time
+     */
     public final boolean leave() {
         return end(GONE);
     }
@@ -55,6 +63,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     /**
      * Waits, on the thread that made this waiter.
      *
+     * @param until how long to wait at the most; a moment of the source that made this waiter
      * @return true if woken, false if {@code until} passed first
      * @throws InterruptedException if the thread is interrupted before or while it waits; the flag is then clear. If the
      *     waiter was woken before that, it returns true instead and the flag stays set.
@@ -70,6 +79,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     /**
      * Waits for a thread's end, in real time.
      *
+     * @param thread the thread whose end is awaited
      * @throws InterruptedException if the calling thread is interrupted before or while it waits; the flag is then clear
      */
     public static void awaitEnd(Thread thread) throws InterruptedException {
@@ -79,6 +89,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     /**
      * Waits for a thread's end, in real time, whatever interrupts come.
      *
+     * @param thread the thread whose end is awaited
      * @return whether an interrupt came meanwhile; the flag is then clear
      */
     public static boolean awaitEndUninterruptibly(Thread thread) {
