@@ -51,7 +51,8 @@ public final class DeadlineExceededException extends RuntimeException {
     /**
      * How long the block had, from its start.
      *
-     * @return the time it had
+     * @return the duration it was given; for a fixed moment, the time from the opening to it; for a late
+     *     {@link Fork#join(Duration)}, what that was given
      */
     public Duration limit() {
         return limit;
@@ -60,26 +61,26 @@ public final class DeadlineExceededException extends RuntimeException {
     /**
      * How long it took until it had ended: at least {@link #limit()}, more if the work was slow to stop.
      *
-     * @return the time it took
+     * @return the time from the opening to the end; zero if the deadline had passed before anything was started
      */
     public Duration elapsed() {
         return elapsed;
     }
 
     /**
-     * The names of the forks that the deadline cut off, in the order of forking; empty for a task in the calling thread.
+     * The names of the forks that the deadline cut off, in the order of forking.
      *
-     * @return names, unmodifiable
+     * @return an unmodifiable list; empty for a task in the calling thread
      */
     public List<String> unfinished() {
         return unfinished;
     }
 
     /**
-     * How each fork ended, in the order of forking: what was done in time is not lost. Empty for a task in the calling
-     * thread, and after serialization. Of a live scope, forks that had ended long before the deadline may be missing.
+     * How each fork ended, in the order of forking: what was done in time is not lost. Of a live scope, forks that had
+     * ended long before the deadline may be missing.
      *
-     * @return outcomes, unmodifiable
+     * @return an unmodifiable list; empty for a task in the calling thread, and after serialization
      */
     public List<Outcome<?>> outcomes() {
         return outcomes == null ? List.of() : outcomes;

@@ -6,8 +6,9 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fan-out of up to five tasks of different types, written as a chain. Each step is an immutable value; nothing starts before
- * {@code gather} or {@code outcomes}, which may be called any number of times.
+ * A fan-out of up to five tasks of different types, written as a chain. Each step is an immutable value; nothing starts
+ * before {@code gather} or {@code outcomes}, which may be called any number of times, and throw what {@link ScopeSpec}
+ * says of all terminal methods.
  *
  * <p>The combining function runs in the calling thread after the scope has closed, outside its deadline.
  *
@@ -105,9 +106,9 @@ public final class FanOut {
         /**
          * And a task more.
          *
-         * @param <B> the value of the task
-         * @param task the work
-         * @return the longer chain
+         * @param <B> the value of the second task
+         * @param task the second task; it runs in a fork
+         * @return a chain of two tasks; this one stays as it is
          */
         @CheckReturnValue
         public <B extends @Nullable Object> Of2<A, B> fork(Callable<? extends B> task) {
@@ -117,10 +118,10 @@ public final class FanOut {
         /**
          * And a task more, with a name for its fork.
          *
-         * @param <B> the value of the task
-         * @param name the name of its fork
-         * @param task the work
-         * @return the longer chain
+         * @param <B> the value of the second task
+         * @param name what messages, events and thread dumps call the fork
+         * @param task the second task; it runs in a fork
+         * @return a chain of two tasks; this one stays as it is
          */
         @CheckReturnValue
         public <B extends @Nullable Object> Of2<A, B> fork(String name, Callable<? extends B> task) {
@@ -128,13 +129,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
+         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the
+         * others.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the values in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R gather(Task.Of<? super A, R, X> combine) throws X {
             Objects.requireNonNull(combine, "combine");
@@ -144,14 +146,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
-         * deadline leaves {@code Cancelled}.
+         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the
+         * others, a deadline leaves {@code Cancelled}.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the outcomes in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(Task.Of<? super Outcome<A>, R, X> combine)
                 throws X {
@@ -179,9 +181,9 @@ public final class FanOut {
         /**
          * And a task more.
          *
-         * @param <C> the value of the task
-         * @param task the work
-         * @return the longer chain
+         * @param <C> the value of the third task
+         * @param task the third task; it runs in a fork
+         * @return a chain of three tasks; this one stays as it is
          */
         @CheckReturnValue
         public <C extends @Nullable Object> Of3<A, B, C> fork(Callable<? extends C> task) {
@@ -191,10 +193,10 @@ public final class FanOut {
         /**
          * And a task more, with a name for its fork.
          *
-         * @param <C> the value of the task
-         * @param name the name of its fork
-         * @param task the work
-         * @return the longer chain
+         * @param <C> the value of the third task
+         * @param name what messages, events and thread dumps call the fork
+         * @param task the third task; it runs in a fork
+         * @return a chain of three tasks; this one stays as it is
          */
         @CheckReturnValue
         public <C extends @Nullable Object> Of3<A, B, C> fork(String name, Callable<? extends C> task) {
@@ -202,13 +204,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
+         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the
+         * others.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the values in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R gather(Task.Of2<? super A, ? super B, R, X> combine)
                 throws X {
@@ -220,14 +223,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
-         * deadline leaves {@code Cancelled}.
+         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the
+         * others, a deadline leaves {@code Cancelled}.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the outcomes in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
                 Task.Of2<? super Outcome<A>, ? super Outcome<B>, R, X> combine) throws X {
@@ -257,9 +260,9 @@ public final class FanOut {
         /**
          * And a task more.
          *
-         * @param <D> the value of the task
-         * @param task the work
-         * @return the longer chain
+         * @param <D> the value of the fourth task
+         * @param task the fourth task; it runs in a fork
+         * @return a chain of four tasks; this one stays as it is
          */
         @CheckReturnValue
         public <D extends @Nullable Object> Of4<A, B, C, D> fork(Callable<? extends D> task) {
@@ -269,10 +272,10 @@ public final class FanOut {
         /**
          * And a task more, with a name for its fork.
          *
-         * @param <D> the value of the task
-         * @param name the name of its fork
-         * @param task the work
-         * @return the longer chain
+         * @param <D> the value of the fourth task
+         * @param name what messages, events and thread dumps call the fork
+         * @param task the fourth task; it runs in a fork
+         * @return a chain of four tasks; this one stays as it is
          */
         @CheckReturnValue
         public <D extends @Nullable Object> Of4<A, B, C, D> fork(String name, Callable<? extends D> task) {
@@ -280,13 +283,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
+         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the
+         * others.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the values in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R gather(
                 Task.Of3<? super A, ? super B, ? super C, R, X> combine) throws X {
@@ -299,14 +303,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
-         * deadline leaves {@code Cancelled}.
+         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the
+         * others, a deadline leaves {@code Cancelled}.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the outcomes in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
                 Task.Of3<? super Outcome<A>, ? super Outcome<B>, ? super Outcome<C>, R, X> combine) throws X {
@@ -342,9 +346,9 @@ public final class FanOut {
         /**
          * And a task more.
          *
-         * @param <E> the value of the task
-         * @param task the work
-         * @return the longer chain
+         * @param <E> the value of the fifth task
+         * @param task the fifth task; it runs in a fork
+         * @return a chain of five tasks; this one stays as it is
          */
         @CheckReturnValue
         public <E extends @Nullable Object> Of5<A, B, C, D, E> fork(Callable<? extends E> task) {
@@ -354,10 +358,10 @@ public final class FanOut {
         /**
          * And a task more, with a name for its fork.
          *
-         * @param <E> the value of the task
-         * @param name the name of its fork
-         * @param task the work
-         * @return the longer chain
+         * @param <E> the value of the fifth task
+         * @param name what messages, events and thread dumps call the fork
+         * @param task the fifth task; it runs in a fork
+         * @return a chain of five tasks; this one stays as it is
          */
         @CheckReturnValue
         public <E extends @Nullable Object> Of5<A, B, C, D, E> fork(String name, Callable<? extends E> task) {
@@ -365,13 +369,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
+         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the
+         * others.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the values in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R gather(
                 Task.Of4<? super A, ? super B, ? super C, ? super D, R, X> combine) throws X {
@@ -385,14 +390,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
-         * deadline leaves {@code Cancelled}.
+         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the
+         * others, a deadline leaves {@code Cancelled}.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the outcomes in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
                 Task.Of4<? super Outcome<A>, ? super Outcome<B>, ? super Outcome<C>, ? super Outcome<D>, R, X> combine)
@@ -430,13 +435,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the others.
+         * Runs the tasks at the same time, each in a fork, and combines their values; the first failure cancels the
+         * others.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the values in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R gather(
                 Task.Of5<? super A, ? super B, ? super C, ? super D, ? super E, R, X> combine) throws X {
@@ -451,14 +457,14 @@ public final class FanOut {
         }
 
         /**
-         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the others, a
-         * deadline leaves {@code Cancelled}.
+         * Runs the tasks at the same time, each in a fork, and combines their outcomes; a failure does not cancel the
+         * others, a deadline leaves {@code Cancelled}.
          *
-         * @param <R> what the combination gives
-         * @param <X> the checked exception of the combination, if there is one
-         * @param combine makes one of all
-         * @return what {@code combine} gives
-         * @throws X what the combining function throws
+         * @param <R> the result of the function
+         * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+         * @param combine gets the outcomes in the order of the chain
+         * @return what the function returns
+         * @throws X what the function throws, as it is
          */
         public <R extends @Nullable Object, X extends Exception> R outcomes(
                 Task.Of5<

@@ -14,43 +14,47 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
 
     /**
-     * The name it was given; {@code fork-3} for the third fork of its scope if it was given none.
+     * The name it was given.
      *
-     * @return the name
+     * @return the name; {@code fork-3} for the third fork of its scope if it was given none
      */
     String name();
 
     /**
      * Waits for the task and gives its value.
      *
-     * @return the value of the task
-     * @throws ScopeFailedException if the task failed; its cause is what the task threw. Let out of the body, this very object
-     *     is what the scope throws.
+     * @return what the task returned; null only if it returned that
+     * @throws ScopeFailedException if the task failed; its cause is what the task threw. Let out of the body, this very
+     *     object is what the scope throws.
      * @throws ScopeCancelledException if the fork was cancelled, or the waiting thread was asked to stop
      * @throws IllegalStateException if the calling thread is the fork's own
      */
     T join();
 
     /**
-     * The same, for a bounded time. A fork that is late is cancelled and awaited; a value that arrives meanwhile is returned. A
-     * task that is done gives its value whatever the time.
+     * The same, for a bounded time. A fork that is late is cancelled and awaited; a value that arrives meanwhile is
+     * returned. A task that is done gives its value whatever the time.
      *
-     * @param atMost how long to wait; zero or less gives the value of a task that is done, and cancels any other
-     * @return the value of the task
+     * @param atMost how long to wait, on the scope's clock; zero or less cancels a task that is not done
+     * @return what the task returned; null only if it returned that
      * @throws DeadlineExceededException if it was late; it names the fork
+     * @throws ScopeFailedException if the task failed in time, as from {@link #join()}
+     * @throws ScopeCancelledException if the fork was cancelled, or the waiting thread was asked to stop
+     * @throws IllegalStateException if the calling thread is the fork's own
      */
     T join(Duration atMost);
 
     /**
-     * How the task ended.
+     * How the task ended. In an isolated scope, a failure that was looked at here is not thrown at the end.
      *
-     * @return the outcome
-     * @throws IllegalStateException if it has not: {@link #join} first
+     * @return a success with the value, a failure with what the task threw, or why it was cut off
+     * @throws IllegalStateException if it has not ended: {@link #join} first
      */
     Outcome<T> outcome();
 
     /**
-     * Asks the task to stop: interrupts it, or sees to it that it never runs. That is no failure of the scope. From any thread.
+     * Asks the task to stop: interrupts it, or sees to it that it never runs. That is no failure of the scope. From any
+     * thread.
      *
      * @return true if this call did it; false if the fork was cancelled before or is done
      */
@@ -59,7 +63,7 @@ public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
     /**
      * Whether the task has ended, or will never run.
      *
-     * @return whether the outcome is there
+     * @return true if {@link #outcome} can be asked; it then stays true
      */
     boolean isDone();
 }

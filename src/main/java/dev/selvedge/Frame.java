@@ -89,6 +89,7 @@ abstract class Frame {
      */
     Frame(Ledger ledger, ScopeSpec spec) {
         Context outer = ledger.context();
+        this.started = spec.isTimed(outer) ? spec.timeWithin(outer).nanoTime() : 0;
         Deadline own = spec.deadlineWithin(outer);
         this.ledger = ledger;
         this.below = ledger.top();
@@ -98,13 +99,10 @@ abstract class Frame {
         if (own.passed()) {
             ledger.checkpoint();
             throw new DeadlineExceededException(
-                    Words.scope(name), spec.limitOf(own), Duration.ZERO, List.of(), List.of(), null);
+                    Words.scope(name), spec.limitOf(own), elapsed(), List.of(), List.of(), null);
         }
         boolean earliest = context.deadline() == own && outer.deadline() != own;
         this.limit = earliest && !own.isNever() ? new Limit(this, spec.limitOf(own)) : null;
-        this.started = limit == null && context.listener() == null
-                ? 0
-                : context.clock().nanoTime();
     }
 
     /** A frame without a deadline and a name: a shield. */

@@ -190,10 +190,12 @@ class Ledger {
         }
     }
 
-    /** Takes a frame that was left off the stack. */
+    /** Takes a frame that was left off the stack; and with it those above, whose own leaving broke off with a full stack. */
     final void pop(Frame f) {
-        if (top != f) {
-            throw new IllegalStateException("blocks of one thread end in the order in which they nest");
+        for (Frame broken = top; broken != f && broken != null; broken = broken.below) {
+            Verdict unused = leave(broken, null);
+            broken.disarm();
+            broken.seal();
         }
         top = f.below;
     }
@@ -202,6 +204,11 @@ class Ledger {
     final void keepPending(Frame f) {
         ReentrantLock held = lock();
         try {
+            if (!leftOver(f)) { // it was raw, and nobody has counted it yet
+                long request = seq + 1;
+                external = request;
+                seq = request;
+            }
             postAgain(f);
         } finally {
             held.unlock();

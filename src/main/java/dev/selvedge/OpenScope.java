@@ -76,6 +76,18 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     final @Nullable Object execute() throws Throwable {
         ledger.enter(this);
         try {
+            runBound();
+            if (crash != null) {
+                throw crash;
+            }
+            return conclude();
+        } finally {
+            end();
+        }
+    }
+
+    private void runBound() {
+        try {
             if (Inherited.ledger() == ledger) {
                 run();
             } else {
@@ -87,14 +99,6 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             announceCancel();
             leaveFrame(null); // has been left long since, unless the container could not be opened
             ledger.pop(this);
-        }
-        try {
-            if (crash != null) {
-                throw crash;
-            }
-            return conclude();
-        } finally {
-            end();
         }
     }
 

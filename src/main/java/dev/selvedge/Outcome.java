@@ -8,13 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Sealed, so a {@code switch} over the three cases is complete:
  *
- * <pre>{@code
- * switch (outcome) {
- *     case Success(var price) -> show(price);
- *     case Failure(var error) -> log(error);
- *     case Cancelled(var reason) -> log(reason.message());
- * }
- * }</pre>
+ * {@snippet class="dev.selvedge.examples.DocExamples" region="attempt"}
  *
  * @param <T> the value
  * @since 0.1
@@ -58,8 +52,8 @@ public sealed interface Outcome<T extends @Nullable Object> {
     /**
      * The value of a success, {@code other} otherwise.
      *
-     * @param other what to give instead
-     * @return the value or {@code other}
+     * @param other what a failure and a cut-off count as
+     * @return the value, even if it is null, or {@code other}
      */
     default T orElse(T other) {
         return this instanceof Success<T> s ? s.value() : other;
@@ -68,7 +62,7 @@ public sealed interface Outcome<T extends @Nullable Object> {
     /**
      * The value of a success.
      *
-     * @return the value
+     * @return what the task returned
      * @throws Exception the task's own, the same object at each call, if it failed; an {@link Error} likewise
      * @throws ScopeCancelledException if it was cut off
      */

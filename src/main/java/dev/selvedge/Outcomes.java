@@ -38,17 +38,18 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     /**
      * The item whose outcome stands at a place.
      *
-     * @param index the place, from zero
-     * @return the item
+     * @param index the place, from 0 to {@code size() - 1}
+     * @return the item that {@code get(index)} is the outcome of
+     * @throws IndexOutOfBoundsException if there is no such place
      */
     public I item(int index) {
         return items.get(index);
     }
 
     /**
-     * The values of those that succeeded, in the order of the items. Unmodifiable.
+     * The values of those that succeeded, in the order of the items.
      *
-     * @return the values
+     * @return a new unmodifiable list; empty if none succeeded
      */
     public List<R> values() {
         List<R> values = new ArrayList<>();
@@ -61,9 +62,9 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     }
 
     /**
-     * What those that failed threw, in the order of the items. Unmodifiable.
+     * What those that failed threw, in the order of the items.
      *
-     * @return the errors
+     * @return a new unmodifiable list; empty if none failed
      */
     public List<Throwable> failures() {
         List<Throwable> failures = new ArrayList<>();
@@ -76,9 +77,9 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     }
 
     /**
-     * How many were cut off.
+     * How many were cut off, or never ran.
      *
-     * @return their number
+     * @return the number of those that neither succeeded nor failed
      */
     public int cancelled() {
         return size() - values().size() - failures().size();
@@ -87,7 +88,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     /**
      * The values of all, if all succeeded.
      *
-     * @return the values of all items, in their order
+     * @return an unmodifiable list, one value for each item, in their order
      * @throws ScopeFailedException if some failed; the cause is the first in the order of the items
      * @throws ScopeCancelledException if none failed, but some were cut off
      */

@@ -9,12 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A scope that is open, in the hands of the body that runs in it.
  *
- * <p>The body runs in the thread that opened the scope, its <em>owner</em>. It forks tasks, joins them, and gives a value or
- * nothing; the scope ends when the body and all forks have ended. If a fork fails, the other forks and the body are
- * interrupted, and the scope throws {@link ScopeFailedException}, unless it is {@linkplain ScopeSpec#isolated() isolated}.
+ * <p>The body runs in the thread that opened the scope, its <em>owner</em>. It forks tasks, joins them, and gives a
+ * value or nothing; the scope ends when the body and all forks have ended. If a fork fails, the other forks and the
+ * body are interrupted, and the scope throws {@link ScopeFailedException}, unless it is
+ * {@linkplain ScopeSpec#isolated() isolated}.
  *
- * <p>Only the owner can fork, use resources and gather. {@code cancel}, {@code isCancelled} and {@code name} are for any
- * thread, also after the end.
+ * {@snippet class="dev.selvedge.examples.DocExamples" region="live"}
+ *
+ * <p>Only the owner can fork, use resources and gather. {@code cancel}, {@code isCancelled} and {@code name} are for
+ * any thread, also after the end.
  *
  * @since 0.1
  */
@@ -27,21 +30,21 @@ public final class Scope {
     }
 
     /**
-     * The name it was given, {@code "scope"} if it was given none.
+     * The name it was given. From any thread.
      *
-     * @return the name
+     * @return the name; {@code "scope"} if it was given none
      */
     public String name() {
         return live.displayName();
     }
 
     /**
-     * Runs a task in a new virtual thread of this scope. If the scope is cancelled already, the fork is too, and the task never
-     * runs.
+     * Runs a task in a new virtual thread of this scope. If the scope is cancelled already, the fork is too, and the
+     * task never runs.
      *
-     * @param <T> the value
-     * @param task the work; it runs in a thread of its own
-     * @return the fork; it may be joined, asked and cancelled
+     * @param <T> the value of the task
+     * @param task what the new thread does; what it throws makes the scope fail, unless the scope is isolated
+     * @return the handle of the task, whether it has begun or not; it may be kept after the scope has ended
      * @throws WrongThreadException on another thread than the owner's; to fork from a fork, open a scope in it
      * @throws IllegalStateException after the body has ended
      */
@@ -52,10 +55,12 @@ public final class Scope {
     /**
      * The same, with a name for the fork: messages, events and thread dumps show it.
      *
-     * @param <T> the value
-     * @param name the name of the fork
-     * @param task the work; it runs in a thread of its own
-     * @return the fork; it may be joined, asked and cancelled
+     * @param <T> the value of the task
+     * @param name what people are to read; it need not be unique
+     * @param task what the new thread does; what it throws makes the scope fail, unless the scope is isolated
+     * @return the handle of the task, whether it has begun or not; it may be kept after the scope has ended
+     * @throws WrongThreadException on another thread than the owner's; to fork from a fork, open a scope in it
+     * @throws IllegalStateException after the body has ended
      */
     public <T extends @Nullable Object> Fork<T> fork(String name, Callable<? extends T> task) {
         return live.fork(Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task"));
@@ -64,8 +69,10 @@ public final class Scope {
     /**
      * The same, for a task that gives nothing.
      *
-     * @param task the work; it runs in a thread of its own
-     * @return the fork; it may be joined, asked and cancelled
+     * @param task what the new thread does; what it throws makes the scope fail, unless the scope is isolated
+     * @return the handle of the task; its value is null
+     * @throws WrongThreadException on another thread than the owner's; to fork from a fork, open a scope in it
+     * @throws IllegalStateException after the body has ended
      */
     public Fork<@Nullable Void> fork(Task.Void<?> task) {
         return live.fork(null, ScopeSpec.callable(Objects.requireNonNull(task, "task")));
@@ -74,9 +81,11 @@ public final class Scope {
     /**
      * The same, for a task that gives nothing, with a name.
      *
-     * @param name the name of the fork
-     * @param task the work; it runs in a thread of its own
-     * @return the fork; it may be joined, asked and cancelled
+     * @param name what people are to read; it need not be unique
+     * @param task what the new thread does; what it throws makes the scope fail, unless the scope is isolated
+     * @return the handle of the task; its value is null
+     * @throws WrongThreadException on another thread than the owner's; to fork from a fork, open a scope in it
+     * @throws IllegalStateException after the body has ended
      */
     public Fork<@Nullable Void> fork(String name, Task.Void<?> task) {
         return live.fork(
@@ -84,12 +93,12 @@ public final class Scope {
     }
 
     /**
-     * Waits for forks of this scope and gives their values in the order asked. The same fork may be asked for twice. In an
-     * isolated scope it ends with the first of them that fails.
+     * Waits for forks of this scope and gives their values in the order asked. The same fork may be asked for twice. In
+     * an isolated scope it ends with the first of them that fails.
      *
-     * @param <T> the value
-     * @param running forks of this scope
-     * @return an unmodifiable list, never partial
+     * @param <T> the value of a fork
+     * @param running the forks to wait for, done or not, all of this scope
+     * @return an unmodifiable list, never partial; empty for no forks
      * @throws ScopeFailedException if one of them failed
      * @throws ScopeCancelledException if one of them was cancelled, or the scope was
      * @throws IllegalArgumentException if one is a fork of another scope
@@ -101,13 +110,13 @@ public final class Scope {
     }
 
     /**
-     * Has a resource closed at the end of the scope: after all forks have ended, the last one first. All are closed, whatever
-     * one of them throws. An error of closing is suppressed in what the scope throws; if the scope would have given a value, it
-     * throws {@link ScopeFailedException} with that error as its cause.
+     * Has a resource closed at the end of the scope: after all forks have ended, the last one first. All are closed,
+     * whatever one of them throws. An error of closing is suppressed in what the scope throws; if the scope would have
+     * given a value, it throws {@link ScopeFailedException} with that error as its cause.
      *
-     * @param <R> the resource
-     * @param resource what is to be closed
-     * @return the resource
+     * @param <R> the type of the resource
+     * @param resource what is to be closed, by the owner; one given twice is closed twice
+     * @return the resource itself
      * @throws WrongThreadException on another thread than the owner's
      * @throws IllegalStateException after the body has ended
      */
@@ -116,11 +125,11 @@ public final class Scope {
     }
 
     /**
-     * Asks the scope to stop: its forks and its body are interrupted. The first reason is kept. If that cuts something off, the
-     * scope throws {@link ScopeCancelledException}; a body that returns all the same, with all forks done, keeps its value.
-     * From any thread.
+     * Asks the scope to stop: its forks and its body are interrupted. The first reason is kept. If that cuts something
+     * off, the scope throws {@link ScopeCancelledException}; a body that returns all the same, with all forks done,
+     * keeps its value. From any thread.
      *
-     * @param why the reason, a sentence for people
+     * @param why a sentence for people: the message of the reason and of the exception
      * @return true if this call did it; false if it was cancelled before or has ended
      */
     public boolean cancel(String why) {
@@ -130,7 +139,7 @@ public final class Scope {
     /**
      * The same, because of an exception: it becomes the cause of the reason.
      *
-     * @param cause the exception behind it
+     * @param cause what made it necessary; found as {@code reason().cause()} in what the scope throws
      * @return true if this call did it; false if it was cancelled before or has ended
      */
     public boolean cancel(Throwable cause) {
@@ -139,9 +148,9 @@ public final class Scope {
     }
 
     /**
-     * Whether this scope, or a block around it, was asked to stop. It stays true until the scope has ended. From any thread.
+     * Whether this scope, or a block around it, was asked to stop. From any thread.
      *
-     * @return whether it is to stop
+     * @return true from the request until the scope has ended
      */
     public boolean isCancelled() {
         return live.reason() != null || live.ledger.reasonAround(live) != null;

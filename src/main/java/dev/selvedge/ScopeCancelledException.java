@@ -4,12 +4,13 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The block was asked to stop by something other than its own deadline or its own forks: a cancel, an interrupt, a scope
- * around it.
+ * The block was asked to stop by something other than its own deadline or its own forks: a cancel, an interrupt, a
+ * scope around it.
  *
- * <p>Its cause is the {@link InterruptedException} that cut the work off, where there was one. If the request was meant for
- * something outside the outermost block of a thread (a raw {@link Thread#interrupt()}, the scope whose fork the thread is),
- * the interrupt flag is set again when this exception leaves that block, so that code outside cannot lose it.
+ * <p>Its cause is the {@link InterruptedException} that cut the work off, where there was one. If the request was meant
+ * for something outside the outermost block of a thread (a raw {@link Thread#interrupt()}, the scope whose fork the
+ * thread is), the interrupt flag is set again when this exception leaves that block, so that code outside cannot lose
+ * it.
  *
  * @since 0.1
  */
@@ -56,9 +57,9 @@ public final class ScopeCancelledException extends CancellationException {
     }
 
     /**
-     * Why.
+     * Why the block was asked to stop.
      *
-     * @return the first reason that was given
+     * @return the first reason given; its message is that of this exception
      */
     public CancelReason reason() {
         return reason;

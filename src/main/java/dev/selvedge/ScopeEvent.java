@@ -6,20 +6,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Something that happened in a scope, told to the {@linkplain ScopeSpec#listener listeners}.
  *
- * <p>An event is told on the thread it concerns, outside locks, with the interrupt flag put aside: a fork's on the fork's
- * thread, a scope's on its owner's, a cancellation's on the thread that asked for it, or, if that was the timer, on the
- * first thread of the scope that learns of it. A listener that throws changes nothing: its exception is logged. Of one scope,
- * {@link ScopeOpened} comes first and {@link ScopeClosed} last; of one fork, {@link ForkCreated}, {@link ForkStarted} and
- * {@link ForkEnded} come in this order; {@link ScopeCancelled} comes before the end of any fork that it cut off.
+ * <p>An event is told on the thread it concerns, outside locks, with the interrupt flag put aside: a fork's on the
+ * fork's thread, a scope's on its owner's, a cancellation's on the thread that asked for it, or, if that was the timer,
+ * on the first thread of the scope that learns of it. A listener that throws changes nothing: its exception is told to
+ * it as {@link Unhandled}, and logged if it throws again. Of one scope, {@link ScopeOpened} comes first and
+ * {@link ScopeClosed} last; of one fork, {@link ForkCreated}, {@link ForkStarted} and {@link ForkEnded} come in this
+ * order; {@link ScopeCancelled} comes before the end of any fork that it cut off.
  *
  * @since 0.1
  */
 public sealed interface ScopeEvent {
 
     /**
-     * The name of the scope; {@code "scope"} if it has none.
+     * The name of the scope in which it happened.
      *
-     * @return the name of the scope
+     * @return the name it was given; {@code "scope"} if it has none
      */
     String scope();
 
@@ -80,8 +81,8 @@ public sealed interface ScopeEvent {
     record DeadlinePassed(String scope, Duration limit) implements ScopeEvent {}
 
     /**
-     * A value was made that nobody can read any more: of a race's loser, of a sibling of a failed fork, of a body whose scope
-     * failed.
+     * A value was made that nobody can read any more: of a race's loser, of a sibling of a failed fork, of a body whose
+     * scope failed.
      *
      * @param scope the name of the scope
      * @param fork the name of the fork, or the scope's for the value of its body

@@ -10,12 +10,10 @@ import java.util.Set;
 /**
  * Forks of the scope failed.
  *
- * <p>The cause is the first failure in time, the task's own exception. {@link #failures()} has all of them; the later ones
- * are suppressed exceptions too, up to ten. To go on with a checked type:
+ * <p>The cause is the first failure in time, the task's own exception. {@link #failures()} has all of them; the later
+ * ones are suppressed exceptions too, up to ten. To go on with a checked type:
  *
- * <pre>{@code
- * catch (ScopeFailedException e) { throw e.rethrow(IOException.class).rethrow(SQLException.class); }
- * }</pre>
+ * {@snippet class="dev.selvedge.examples.DocExamples" region="rethrow"}
  *
  * @since 0.1
  */
@@ -51,9 +49,9 @@ public final class ScopeFailedException extends RuntimeException {
     }
 
     /**
-     * All failures that are exceptions, in the order in which they happened, each once. Unmodifiable.
+     * All failures that are exceptions, in the order in which they happened, each object once.
      *
-     * @return exceptions only: an {@code Error} leaves a scope bare, or is in {@link #all(Class)}
+     * @return an unmodifiable list; an {@code Error} leaves a scope bare, or is in {@link #all(Class)}
      */
     public List<Exception> failures() {
         List<Exception> exceptions = new ArrayList<>(all.size());
@@ -66,12 +64,12 @@ public final class ScopeFailedException extends RuntimeException {
     }
 
     /**
-     * All failures of a type, also those of scopes inside the scope: where a fork failed with a {@code
-     * ScopeFailedException}, the failures in it count instead.
+     * All failures of a type, also those of scopes inside the scope: where a fork failed with a
+     * {@code ScopeFailedException}, the failures in it count instead.
      *
-     * @param <X> the type
-     * @param type the class of the failures asked for
-     * @return the failures, the first in time first; unmodifiable
+     * @param <X> the type of the failures asked for
+     * @param type its class; failures of subclasses count
+     * @return an unmodifiable list, the first in time first; empty if there are none
      */
     public <X extends Throwable> List<X> all(Class<X> type) {
         Objects.requireNonNull(type, "type");
@@ -96,9 +94,9 @@ public final class ScopeFailedException extends RuntimeException {
     /**
      * Throws the first failure of a type, if there is one; the same object that the task threw.
      *
-     * @param <X> the type
-     * @param type the class of the failures asked for
-     * @return this exception, if there is none
+     * @param <X> the type of the failure to throw
+     * @param type its class; failures of subclasses count
+     * @return this exception, if there is none, so that calls can be chained and the last one thrown
      * @throws X the first of {@link #all(Class)}
      */
     public <X extends Exception> ScopeFailedException rethrow(Class<X> type) throws X {

@@ -19,28 +19,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a scope is to be: an immutable value. Each step returns a new one; a terminal method opens a scope by it, and comes back
- * only when every thread that was started has ended.
+ * How a scope is to be: an immutable value. Each step returns a new one; a terminal method opens a scope by it, and
+ * comes back only when every thread that was started has ended.
  *
  * <p>One constant can serve for all: thread-safe, refined per call, used for any terminal.
  *
- * <pre>{@code
- * static final ScopeSpec API = scope("api").deadline(ofSeconds(2));
- *
- * String one = API.call(() -> load("a"));
- * List<String> many = API.named("many").map(keys, this::load);
- * }</pre>
+ * {@snippet class="dev.selvedge.examples.DocExamples" region="spec"}
  *
  * <p>Two kinds of lambdas: one without a parameter is a <em>task</em>; one with the scope, {@code s -> …}, is the
  * <em>body</em> of a live {@link Scope}, and runs in the calling thread.
  *
- * <p>A scope inherits the deadline (the smaller counts), the clock and the listener of the block around it, be it on the same
- * thread or that of the scope whose fork the thread is.
+ * <p>A scope inherits the deadline (the smaller counts), the clock and the listener of the block around it, be it on
+ * the same thread or that of the scope whose fork the thread is.
  *
- * <p>All terminal methods throw alike. If forks fail, {@link ScopeFailedException}. If the scope's own deadline passes, {@link
- * DeadlineExceededException}; zero or a negative duration means that it has passed already: nothing is started ({@code
- * attempt} and {@code outcomes} give {@code Cancelled} instead). If something outside asks it to stop, {@link ScopeCancelledException}. A deadline of the block around is none of this scope's: the
- * cancellation passes through it, and the outer block throws. An {@link Error} of a task leaves bare.
+ * <p>All terminal methods throw alike. If forks fail, {@link ScopeFailedException}. If the scope's own deadline passes,
+ * {@link DeadlineExceededException}; zero or a negative duration means that it has passed already: nothing is started
+ * ({@code attempt} and {@code outcomes} give {@code Cancelled} instead). If something outside asks it to stop,
+ * {@link ScopeCancelledException}. A deadline of the block around is none of this scope's: the cancellation passes
+ * through it, and the outer block throws. An {@link Error} of a task leaves bare.
  *
  * @since 0.1
  */
@@ -80,8 +76,8 @@ public final class ScopeSpec {
     /**
      * With a name: messages, events and thread dumps show it.
      *
-     * @param name the name
-     * @return the new specification
+     * @param name what people are to read; it need not be unique
+     * @return a new value; this one stays as it is
      */
     @CheckReturnValue
     public ScopeSpec named(String name) {
@@ -89,11 +85,11 @@ public final class ScopeSpec {
     }
 
     /**
-     * With so much time for the whole scope, from the moment it is opened. It replaces a deadline given before. A duration too
-     * long to count (292 years) means none.
+     * With so much time for the whole scope, from the moment it is opened. It replaces a deadline given before. A
+     * duration too long to count (292 years) means none.
      *
-     * @param d the deadline
-     * @return the new specification
+     * @param d the time for the whole; if zero or negative, the deadline has passed as soon as the scope is opened
+     * @return a new value; this one stays as it is
      */
     @CheckReturnValue
     public ScopeSpec deadline(Duration d) {
@@ -101,11 +97,11 @@ public final class ScopeSpec {
     }
 
     /**
-     * With a fixed moment by which the scope must be done. It replaces a deadline given before. It must be of the clock on which
-     * the scope will run, else the terminal method throws {@link IllegalArgumentException}.
+     * With a fixed moment by which the scope must be done. It replaces a deadline given before. It must be of the clock
+     * on which the scope will run, else the terminal method throws {@link IllegalArgumentException}.
      *
-     * @param d the deadline
-     * @return the new specification
+     * @param d the moment; one that never comes means none, and may be of any clock
+     * @return a new value; this one stays as it is
      */
     @CheckReturnValue
     public ScopeSpec deadline(Deadline d) {
@@ -113,10 +109,10 @@ public final class ScopeSpec {
     }
 
     /**
-     * In a live scope, a fork that fails does not cancel the others; a failure that nobody has looked at, by {@code join} or
-     * {@code outcome}, is thrown when the scope ends. No effect elsewhere.
+     * In a live scope, a fork that fails does not cancel the others; a failure that nobody has looked at, by
+     * {@code join} or {@code outcome}, is thrown when the scope ends. No effect elsewhere.
      *
-     * @return the new specification
+     * @return a new value; this one stays as it is
      */
     @CheckReturnValue
     public ScopeSpec isolated() {
@@ -124,10 +120,11 @@ public final class ScopeSpec {
     }
 
     /**
-     * On another source of time: a {@link VirtualClock} in tests. Blocks inside inherit it.
+     * On another source of time: a {@link VirtualClock} in tests. Blocks inside inherit it. By default it is that of
+     * the block around; outside any block, the system's.
      *
-     * @param time the source of time
-     * @return the new specification
+     * @param time what deadlines, sleeps and joins in the scope go by
+     * @return a new value; this one stays as it is
      */
     @CheckReturnValue
     public ScopeSpec clock(TimeSource time) {
@@ -135,11 +132,12 @@ public final class ScopeSpec {
     }
 
     /**
-     * With a listener of what happens in the scope and in the blocks inside. Listeners add up: one given before, or by a block
-     * around, is told too; the same object only once.
+     * With a listener of what happens in the scope and in the blocks inside. Listeners add up: one given before, or by
+     * a block around, is told too; the same object only once. A scope that a listener opens would tell it again, without
+     * end: a listener opens none.
      *
-     * @param sink who is told; from several threads
-     * @return the new specification
+     * @param sink who is told, by several threads at the same time; the work waits for it, so it should be short
+     * @return a new value; this one stays as it is
      */
     @CheckReturnValue
     public ScopeSpec listener(Consumer<? super ScopeEvent> sink) {
@@ -152,8 +150,8 @@ public final class ScopeSpec {
     /**
      * Runs a task in the calling thread; with a deadline, this is the plain time-out block.
      *
-     * @param <T> the value
-     * @param <X> the checked exception, if there is one
+     * @param <T> the value of the task
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
      * @param task the work
      * @return what the task returns, even if the deadline has passed meanwhile: a value that exists is not thrown away
      * @throws X what the task throws, as it is
@@ -164,15 +162,17 @@ public final class ScopeSpec {
     }
 
     /**
-     * Runs a task in the calling thread, and answers its failure, or that of the scope's own deadline, with a fallback, which
-     * runs outside the deadline. A cancellation from outside and an {@code Error} are not answered.
+     * Runs a task in the calling thread, and answers its failure, or that of the scope's own deadline, with a fallback,
+     * which runs outside the deadline. A cancellation from outside and an {@code Error} are not answered.
      *
      * @param <T> the value
-     * @param <X> the checked exception, if there is one
-     * @param task the work
-     * @param fallback gives a value for a failure
-     * @return the value
-     * @throws X what the fallback throws; the failure it was to answer is reported as unhandled then
+     * @param <X> the checked exception of the fallback; {@code RuntimeException} is inferred where there is none
+     * @param task the work; it may throw any exception
+     * @param fallback gets what the task threw, or the {@link DeadlineExceededException}, and gives a value or throws;
+     *     it runs in the calling thread
+     * @return the value of the task, or else that of the fallback
+     * @throws X what the fallback throws; the failure it was to answer is reported as unhandled then, unless it is
+     *     thrown again, as it is or as the cause
      */
     public <T extends @Nullable Object, X extends Exception> T call(
             Callable<? extends T> task, Task.Of<? super Exception, ? extends T, X> fallback) throws X {
@@ -209,10 +209,10 @@ public final class ScopeSpec {
     }
 
     /**
-     * Runs a task in the calling thread and gives its outcome: a failure is a {@code Failure}, the scope's own deadline a {@code
-     * Cancelled}. A cancellation from outside and an {@code Error} leave as they do from {@link #call(Task)}.
+     * Runs a task in the calling thread and gives its outcome: a failure is a {@code Failure}, the scope's own deadline
+     * a {@code Cancelled}. A cancellation from outside and an {@code Error} leave as they do from {@link #call(Task)}.
      *
-     * @param <T> the value
+     * @param <T> the value of the task
      * @param task the work
      * @return how the task ended
      */
@@ -238,7 +238,7 @@ public final class ScopeSpec {
     /**
      * Runs a task that gives nothing in the calling thread.
      *
-     * @param <X> the checked exception, if there is one
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
      * @param task the work
      * @throws X what the task throws, as it is
      */
@@ -252,10 +252,10 @@ public final class ScopeSpec {
     /**
      * Opens a live scope and gives the value of its body.
      *
-     * @param <T> the value
-     * @param <X> the checked exception, if there is one
-     * @param body what to do with the open scope
-     * @return the value
+     * @param <T> the value of the body
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+     * @param body runs in the calling thread, which owns the scope; the scope it gets is for this call only
+     * @return what the body returns, once all forks have ended
      * @throws X what the body throws, as it is, unless a fork failed first
      */
     public <T extends @Nullable Object, X extends Exception> T call(Task.Of<Scope, T, X> body) throws X {
@@ -266,8 +266,8 @@ public final class ScopeSpec {
     /**
      * Opens a live scope for a body that gives nothing.
      *
-     * @param <X> the checked exception, if there is one
-     * @param body what to do with the open scope
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+     * @param body runs in the calling thread, which owns the scope; the scope it gets is for this call only
      * @throws X what the body throws, as it is, unless a fork failed first
      */
     public <X extends Exception> void run(Task.VoidOf<Scope, X> body) throws X {
@@ -284,9 +284,9 @@ public final class ScopeSpec {
     /**
      * A fan-out of tasks of different types; nothing starts before {@code gather} or {@code outcomes}.
      *
-     * @param <A> the value of the task
-     * @param task the work
-     * @return the chain, to which more tasks can be added
+     * @param <A> the value of the first task
+     * @param task the first task; it runs in a fork
+     * @return a chain of one task, which takes up to four more
      */
     @CheckReturnValue
     public <A extends @Nullable Object> FanOut.Of1<A> fork(Callable<? extends A> task) {
@@ -296,10 +296,10 @@ public final class ScopeSpec {
     /**
      * The same, with a name for the fork.
      *
-     * @param <A> the value of the task
-     * @param name the name
-     * @param task the work
-     * @return the chain, to which more tasks can be added
+     * @param <A> the value of the first task
+     * @param name what messages, events and thread dumps call the fork
+     * @param task the first task; it runs in a fork
+     * @return a chain of one task, which takes up to four more
      */
     @CheckReturnValue
     public <A extends @Nullable Object> FanOut.Of1<A> fork(String name, Callable<? extends A> task) {
@@ -310,9 +310,9 @@ public final class ScopeSpec {
     /**
      * All tasks at the same time, all values in the order asked, or the first failure; see {@link #gather(Collection)}.
      *
-     * @param <T> the value
-     * @param tasks the work, none of it null
-     * @return the values, in the order of the tasks
+     * @param <T> the value of a task
+     * @param tasks the work, none of it null; the array is copied
+     * @return an unmodifiable list, never partial; empty for no tasks, at once
      */
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
@@ -321,11 +321,11 @@ public final class ScopeSpec {
     }
 
     /**
-     * Runs all tasks at the same time, each in a fork, and gives their values in the order asked. The first failure cancels the
-     * others. The same task given twice runs twice.
+     * Runs all tasks at the same time, each in a fork, and gives their values in the order asked. The first failure
+     * cancels the others. The same task given twice runs twice.
      *
-     * @param <T> the value
-     * @param tasks the work, none of it null
+     * @param <T> the value of a task
+     * @param tasks the work, none of it null; the collection is copied
      * @return an unmodifiable list, never partial; empty for no tasks, at once
      */
     public <T extends @Nullable Object> List<T> gather(Collection<? extends Callable<? extends T>> tasks) {
@@ -344,9 +344,11 @@ public final class ScopeSpec {
     /**
      * The first success; see {@link #race(Collection)}.
      *
-     * @param <T> the value
-     * @param tasks the work, none of it null
-     * @return the value of the winner
+     * @param <T> the value of a task
+     * @param tasks the work, none of it null; the array is copied
+     * @return the value of the winner; null is a success
+     * @throws NoSuchElementException if there are no tasks: nobody can win
+     * @throws ScopeFailedException if all fail; the cause is the first failure in time
      */
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
@@ -355,12 +357,12 @@ public final class ScopeSpec {
     }
 
     /**
-     * Runs all tasks at the same time and gives the value of the first that succeeds; the others are cancelled and awaited. A
-     * failure only counts if all fail; else it is reported as unhandled.
+     * Runs all tasks at the same time and gives the value of the first that succeeds; the others are cancelled and
+     * awaited. A failure only counts if all fail; else it is reported as unhandled.
      *
-     * @param <T> the value
-     * @param tasks the work, none of it null
-     * @return the value of the winner
+     * @param <T> the value of a task
+     * @param tasks the work, none of it null; the collection is copied
+     * @return the value of the winner; null is a success
      * @throws NoSuchElementException if there are no tasks: nobody can win
      * @throws ScopeFailedException if all fail; the cause is the first failure in time
      */
@@ -376,13 +378,13 @@ public final class ScopeSpec {
     }
 
     /**
-     * Applies a function to all items at the same time, each in a fork, and gives the results in the order of the items. The
-     * first failure cancels the others.
+     * Applies a function to all items at the same time, each in a fork, and gives the results in the order of the
+     * items. The first failure cancels the others.
      *
-     * @param <I> the items
-     * @param <R> the results
-     * @param items what to work on; read once, at the start
-     * @param fn what to do with each item, in a thread of its own
+     * @param <I> an item
+     * @param <R> the result for an item
+     * @param items what to work on, null items included; read once, by the calling thread, before anything starts
+     * @param fn what to do with an item; several threads run it at the same time
      * @return an unmodifiable list, never partial; empty for no items
      */
     public <I extends @Nullable Object, R extends @Nullable Object> List<R> map(
@@ -391,15 +393,15 @@ public final class ScopeSpec {
     }
 
     /**
-     * Applies a function to all items at the same time, each in a fork, and gives an outcome for each, in the order of the
-     * items. A failure is an outcome, and the others go on; a deadline leaves {@code Cancelled} in the places of those that it
-     * cut off. Only a cancellation from outside, or an error of the virtual machine, is thrown.
+     * Applies a function to all items at the same time, each in a fork, and gives an outcome for each, in the order of
+     * the items. A failure is an outcome, and the others go on; a deadline leaves {@code Cancelled} in the places of
+     * those that it cut off. Only a cancellation from outside, or an error of the virtual machine, is thrown.
      *
-     * @param <I> the items
-     * @param <R> the results
-     * @param items what to work on; read once, at the start
-     * @param fn what to do with each item, in a thread of its own
-     * @return the outcomes, one for each item
+     * @param <I> an item
+     * @param <R> the result for an item
+     * @param items what to work on, null items included; read once, by the calling thread, before anything starts
+     * @param fn what to do with an item; several threads run it at the same time
+     * @return one outcome for each item; empty for no items
      */
     public <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
             Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
@@ -473,9 +475,18 @@ public final class ScopeSpec {
         return listener;
     }
 
+    /** Whether anybody will ask how long a scope has been open. */
+    boolean isTimed(Context outer) {
+        return limit != null || deadline != null || listener != null || outer.listener() != null;
+    }
+
+    TimeSource timeWithin(Context outer) {
+        return clock == null ? outer.clock() : clock;
+    }
+
     /** The deadline of a scope that is opened now, as it stands in the specification. */
     Deadline deadlineWithin(Context outer) {
-        TimeSource time = clock == null ? outer.clock() : clock;
+        TimeSource time = timeWithin(outer);
         if (limit != null) {
             return time.after(limit);
         }
@@ -529,7 +540,7 @@ public final class ScopeSpec {
 
     /** The owner of a scope on a virtual clock takes part in it, from its outermost block on that clock. */
     private @Nullable Participant enterClock(Ledger ledger) {
-        TimeSource time = clock == null ? ledger.context().clock() : clock;
+        TimeSource time = timeWithin(ledger.context());
         return time instanceof VirtualClock virtual ? virtual.enter(name == null ? "owner" : name) : null;
     }
 }

@@ -10,8 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entrance: {@link #scope()}; and what code inside a scope can ask without being handed anything.
  *
- * <p>The static methods answer for the innermost block around the calling thread, its own or, in a fork, that of its scope.
- * Outside any block there is no deadline, and the system's time.
+ * {@snippet class="dev.selvedge.examples.ReadmeExamples" region="page"}
+ *
+ * <p>The static methods answer for the innermost block around the calling thread, its own or, in a fork, that of its
+ * scope. Outside any block there is no deadline, and the system's time.
  *
  * @since 0.1
  */
@@ -24,7 +26,7 @@ public final class Selvedge {
     /**
      * A scope without a name, a deadline or anything else: the start of every chain.
      *
-     * @return a specification to refine
+     * @return always the same value; nothing is opened before a terminal method
      */
     public static ScopeSpec scope() {
         return ScopeSpec.PLAIN;
@@ -33,8 +35,8 @@ public final class Selvedge {
     /**
      * A scope with a name: messages, events and thread dumps show it, and the names of its forks.
      *
-     * @param name the name
-     * @return a specification to refine
+     * @param name what people are to read; it need not be unique
+     * @return a value with that name and nothing else
      */
     public static ScopeSpec scope(String name) {
         return ScopeSpec.PLAIN.named(name);
@@ -43,7 +45,8 @@ public final class Selvedge {
     /**
      * The earliest deadline around; one that never comes if there is none.
      *
-     * @return the deadline, on the clock of the scope around
+     * @return a moment of the clock of the innermost block; inside {@link #shielded(Task) shielded}, deadlines from
+     *     around it do not count
      */
     public static Deadline deadline() {
         return Here.context().deadline();
@@ -51,11 +54,12 @@ public final class Selvedge {
 
     /**
      * The time left until the earliest deadline around, for a client's own time-out: at most {@code atMost}, in whole
-     * milliseconds, rounded up, and at least one. So it is never zero, which many clients take for "no limit" or refuse. It is
-     * a {@link #checkpoint()} too. Both time-outs then end at about the same moment, and the client may be the first to throw.
+     * milliseconds, rounded up, and at least one. So it is never zero, which many clients take for "no limit" or
+     * refuse. It is a {@link #checkpoint()} too. Both time-outs then end at about the same moment, and the client may
+     * be the first to throw.
      *
-     * @param atMost the longest that the caller would wait
-     * @return at least one millisecond
+     * @param atMost what the client may take if no deadline is nearer; counted in whole milliseconds, rounded down
+     * @return whole milliseconds, at least one, also if {@code atMost} is shorter
      * @throws IllegalArgumentException if {@code atMost} is zero or negative
      * @throws ScopeCancelledException if the calling thread was asked to stop
      */
@@ -75,8 +79,9 @@ public final class Selvedge {
     }
 
     /**
-     * Throws if the calling thread was asked to stop: its interrupt flag is set, or a block around it is cancelled. A loop that
-     * computes calls it from time to time. It answers as long as the block is cancelled, also after an interrupt was caught.
+     * Throws if the calling thread was asked to stop: its interrupt flag is set, or a block around it is cancelled. A
+     * loop that computes calls it from time to time. It answers as long as the block is cancelled, also after an
+     * interrupt was caught.
      *
      * @throws ScopeCancelledException if so; the flag is then clear
      */
@@ -85,10 +90,10 @@ public final class Selvedge {
     }
 
     /**
-     * Sleeps on the clock of the scope around. Zero or less takes no time, but is a {@link #checkpoint()}, and lets others run.
-     * A duration too long to count means until interrupted.
+     * Sleeps on the clock of the scope around. Zero or less takes no time, but is a {@link #checkpoint()}, and lets
+     * others run. A duration too long to count means until interrupted.
      *
-     * @param d how long
+     * @param d how long; 292 years are too long to count
      * @throws ScopeCancelledException if the thread is interrupted before or while it sleeps
      */
     public static void sleep(Duration d) {
@@ -105,14 +110,14 @@ public final class Selvedge {
     }
 
     /**
-     * Runs cleanup that must not be cut off: a cancellation or a deadline from around it waits until it has ended, and then
-     * comes at the next blocking call. Deadlines of blocks inside it work as usual. A raw {@link Thread#interrupt()} from code
-     * that knows nothing of this library cannot be kept away.
+     * Runs cleanup that must not be cut off: a cancellation or a deadline from around it waits until it has ended, and
+     * then comes at the next blocking call. Deadlines of blocks inside it work as usual. A raw
+     * {@link Thread#interrupt()} from code that knows nothing of this library cannot be kept away.
      *
-     * @param <T> the value
-     * @param <X> the checked exception of the cleanup, if there is one
-     * @param cleanup what must not be cut off
-     * @return what the cleanup gives
+     * @param <T> the value of the cleanup
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+     * @param cleanup runs in the calling thread, without a limit in time unless it sets one itself
+     * @return what the cleanup returns
      * @throws X what the cleanup throws
      */
     public static <T extends @Nullable Object, X extends Exception> T shielded(Task<T, X> cleanup) throws X {
@@ -122,8 +127,8 @@ public final class Selvedge {
     /**
      * The same, for cleanup that gives nothing.
      *
-     * @param <X> the checked exception of the cleanup, if there is one
-     * @param cleanup what must not be cut off
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+     * @param cleanup runs in the calling thread, without a limit in time unless it sets one itself
      * @throws X what the cleanup throws
      */
     public static <X extends Exception> void shielded(Task.Void<X> cleanup) throws X {

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Work that gives a value and may throw one kind of checked exception besides {@link InterruptedException}.
  *
- * <p>The type of the exception flows through {@link ScopeSpec#call(Task)}: a lambda that calls {@code http.send(…)} makes
- * {@code call} throw {@code IOException} and nothing more. The nested types are the same for work that takes arguments, or
- * gives nothing.
+ * <p>The type of the exception flows through {@link ScopeSpec#call(Task)}: a lambda that calls {@code http.send(…)}
+ * makes {@code call} throw {@code IOException} and nothing more. The nested types are the same for work that takes
+ * arguments, or gives nothing.
  *
  * @param <T> the value
  * @param <X> the checked exception; inferred as {@code RuntimeException} where there is none
@@ -20,9 +20,9 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
     /**
      * Does the work.
      *
-     * @return the value; may be null where its type says so
-     * @throws X if the work fails so
-     * @throws InterruptedException if the thread is interrupted meanwhile
+     * @return the value; null only if {@code T} allows it
+     * @throws X if the work fails
+     * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
      */
     @Override
     T call() throws X, InterruptedException;
@@ -40,9 +40,9 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          * Does the work.
          *
          * @param a the argument
-         * @return the value; may be null where its type says so
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @return the value; null only if {@code T} allows it
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         T call(A a) throws X, InterruptedException;
     }
@@ -63,9 +63,9 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          *
          * @param a the first argument
          * @param b the second argument
-         * @return the value; may be null where its type says so
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @return the value; null only if {@code T} allows it
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         T call(A a, B b) throws X, InterruptedException;
     }
@@ -92,9 +92,9 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          * @param a the first argument
          * @param b the second argument
          * @param c the third argument
-         * @return the value; may be null where its type says so
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @return the value; null only if {@code T} allows it
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         T call(A a, B b, C c) throws X, InterruptedException;
     }
@@ -124,9 +124,9 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          * @param b the second argument
          * @param c the third argument
          * @param d the fourth argument
-         * @return the value; may be null where its type says so
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @return the value; null only if {@code T} allows it
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         T call(A a, B b, C c, D d) throws X, InterruptedException;
     }
@@ -159,9 +159,9 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          * @param c the third argument
          * @param d the fourth argument
          * @param e the fifth argument
-         * @return the value; may be null where its type says so
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @return the value; null only if {@code T} allows it
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         T call(A a, B b, C c, D d, E e) throws X, InterruptedException;
     }
@@ -176,8 +176,8 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
         /**
          * Does the work.
          *
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         void run() throws X, InterruptedException;
     }
@@ -194,8 +194,8 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          * Does the work.
          *
          * @param a the argument
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         void run(A a) throws X, InterruptedException;
     }
@@ -214,8 +214,8 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          *
          * @param a the first argument
          * @param b the second argument
-         * @throws X if the work fails so
-         * @throws InterruptedException if the thread is interrupted meanwhile
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile; a task should let it out
          */
         void run(A a, B b) throws X, InterruptedException;
     }

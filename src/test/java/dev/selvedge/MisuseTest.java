@@ -1027,4 +1027,21 @@ class MisuseTest {
             }
         };
     }
+
+    // A full stack.
+
+    @Test
+    @Catalogue(142)
+    @Tag("real")
+    void a_stack_overflow_inside_nested_blocks_leaves_as_itself_and_leaves_nothing_behind() {
+        assertThatThrownBy(() -> nestedWithoutEnd()).isInstanceOf(StackOverflowError.class);
+
+        assertThat(Here.ledger()).isNull();
+        String after = lab.scope().deadline(ofSeconds(1)).call(() -> "fine");
+        assertThat(after).isEqualTo("fine");
+    }
+
+    private static int nestedWithoutEnd() {
+        return Selvedge.scope().deadline(java.time.Duration.ofHours(1)).call(() -> nestedWithoutEnd() + 1);
+    }
 }

@@ -758,4 +758,49 @@ class OutsideCancelTest {
             lab.note(name + " ended");
         }
     }
+
+    @Test
+    @Catalogue({42, 47})
+    void a_raw_interrupt_that_a_failed_scope_keeps_pending_is_not_taken_for_the_next_block_s_deadline() {
+        Thread owner = Thread.currentThread();
+        List<String> ends = new ArrayList<>();
+
+        lab.scope("outer").run(() -> {
+            ends.add(endOf(() -> lab.scope("failing").run(s -> {
+                ends.add(endOf(() -> lab.scope("bump").deadline(ofSeconds(1)).run(() -> Selvedge.sleep(ofSeconds(2)))));
+                Fork<Integer> unused = s.fork(() -> {
+                    Selvedge.sleep(ofSeconds(1));
+                    throw new IllegalStateException("boom");
+                });
+                Fork<Integer> unused2 = s.fork(() -> interruptsInItsCleanup(owner));
+            })));
+            ends.add(endOf(() -> lab.scope("next").deadline(ofSeconds(1)).run(() -> {
+                Selvedge.shielded(() -> Selvedge.sleep(ofSeconds(2)));
+                Selvedge.sleep(ofSeconds(1));
+            })));
+        });
+
+        assertThat(ends)
+                .containsExactly("DeadlineExceededException", "ScopeFailedException", "ScopeCancelledException");
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    private static int interruptsInItsCleanup(Thread owner) {
+        try {
+            Selvedge.sleep(ofSeconds(5));
+        } finally {
+            owner.interrupt();
+            Selvedge.sleep(ofSeconds(1));
+        }
+        return 1;
+    }
+
+    private static String endOf(Runnable block) {
+        try {
+            block.run();
+            return "value";
+        } catch (RuntimeException e) {
+            return e.getClass().getSimpleName();
+        }
+    }
 }

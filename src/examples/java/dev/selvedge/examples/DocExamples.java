@@ -59,6 +59,18 @@ public final class DocExamples {
         return body;
     }
 
+    public static List<String> spec(Store store, List<String> keys) throws IOException {
+        // @start region="spec"
+        ScopeSpec api = scope("api").deadline(ofSeconds(2));
+
+        String one = api.call(() -> store.load("a"));
+        List<String> many = api.named("many").map(keys, store::load);
+        // @end
+        List<String> all = new ArrayList<>(many);
+        all.add(one);
+        return List.copyOf(all);
+    }
+
     public static String fallback(Store store, String key) {
         // @start region="fallback"
         String value = scope("load").deadline(ofSeconds(2)).call(() -> store.load(key), failure -> "unknown");

@@ -5,11 +5,12 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happens once, at a moment set by {@link TimeSource#set}, unless it is {@linkplain #stop() stopped} before.
+ * Something that happens once, at a moment set by {@link TimeSource#set}, unless it is {@linkplain #stop() stopped}
+ * before.
  *
- * <p>{@link #ring} runs on the timer's thread, which all alarms share: it must be short and must not block (an interrupt, a
- * compare-and-set, a wake-up); anything longer belongs on another thread. What it throws goes to that thread's
- * uncaught-exception handler and stops nothing else.
+ * <p>{@link #ring} runs on the timer's thread, which all alarms share: it must be short and must not block (an
+ * interrupt, a compare-and-set, a wake-up); anything longer belongs on another thread. What it throws goes to that
+ * thread's uncaught-exception handler and stops nothing else.
  *
  * @since 0.1
  */
@@ -28,8 +29,9 @@ public abstract class Alarm {
     private static final int NEW = 0;
     private static final int SET = 1;
     private static final int OVER = 2;
+    private static final int SILENCED = 3;
 
-    /** NEW → SET once; NEW or SET → OVER by the ring or the stop, whichever comes first. */
+    /** NEW → SET once; SET → OVER by the ring or the stop, whichever comes first; NEW → SILENCED by the stop. */
     private volatile int state;
 
     private long due;
@@ -56,25 +58,32 @@ public abstract class Alarm {
      * @return true if it never will; false if it rings, has rung or was stopped before
      */
     public final boolean stop() {
-        int was = (int) STATE.getAndSet(this, OVER);
+        if (STATE.compareAndSet(this, NEW, SILENCED)) {
+            return true;
+        }
+        if (!STATE.compareAndSet(this, SET, OVER)) {
+            return false;
+        }
         Timer timer = filed;
-        if (was == SET && timer != null) {
+        if (timer != null) {
             timer.ended();
         }
-        return was != OVER;
+        return true;
     }
 
     /** Whether it has rung or was stopped. */
     final boolean isOver() {
-        return state == OVER;
+        return state >= OVER;
     }
 
-    final void arm(long nanos) {
-        if (state == SET) {
+    /** Whether it is to be entered into a timer: not if it was stopped before. */
+    final boolean arm(long nanos) {
+        int s = state;
+        if (s == SET || s == OVER) {
             throw new IllegalStateException("an alarm serves once, and this one has been set before");
         }
         due = nanos;
-        STATE.compareAndSet(this, NEW, SET); // fails if it was stopped meanwhile: then it stays silent
+        return STATE.compareAndSet(this, NEW, SET);
     }
 
     final long due() {

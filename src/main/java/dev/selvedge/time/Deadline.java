@@ -36,19 +36,21 @@ public final class Deadline {
     /**
      * The moment so far ahead of now on the system's time; see {@link TimeSource#after}.
      *
-     * @param d how far ahead
-     * @return the moment
+     * @param d how far ahead; zero or less means a moment that has passed, a duration too long to count in nanoseconds
+     *     (292 years) never
+     * @return a moment of {@link TimeSource#system()}
      */
     public static Deadline after(Duration d) {
         return TimeSource.system().after(d);
     }
 
     /**
-     * The moment {@code when} on the system's time. The wall clock is read once, here: what it does later does not move the
-     * deadline.
+     * The moment {@code when} on the system's time. The wall clock is read once, here: what it does later does not move
+     * the deadline.
      *
-     * @param when the moment on the wall clock
-     * @return the moment
+     * @param when the moment by the wall clock; one that lies back has passed, one too far ahead to count in
+     *     nanoseconds (292 years) never comes
+     * @return a moment of {@link TimeSource#system()}
      */
     public static Deadline at(Instant when) {
         Objects.requireNonNull(when, "when");
@@ -62,26 +64,27 @@ public final class Deadline {
     /**
      * The moment that never comes, on the system's time.
      *
-     * @return the moment
+     * @return the one of {@link TimeSource#system()}; it serves on any source
      */
     public static Deadline never() {
         return TimeSource.system().never();
     }
 
     /**
-     * The time left: zero once the deadline has passed, never negative; {@link ChronoUnit#FOREVER} for a deadline that
-     * never comes. Many clients refuse a time-out of zero or of such length: {@code Selvedge.timeLeft} is made for them.
+     * The time left, by the clock whose moment this is. Many clients refuse a time-out of zero, or one as long as that
+     * of a deadline that never comes: {@code Selvedge.timeLeft} is made for them.
      *
-     * @return zero or more
+     * @return zero once the deadline has passed, never negative; {@link ChronoUnit#FOREVER} for a deadline that never
+     *     comes
      */
     public Duration remaining() {
         return isNever() ? FOREVER : Duration.ofNanos(Math.max(0, nanos - clock.nanoTime()));
     }
 
     /**
-     * Whether the moment has come: true from that very nanosecond on.
+     * Whether the moment has come.
      *
-     * @return whether it has come
+     * @return true from that very nanosecond on; never for a deadline that never comes
      */
     public boolean passed() {
         return !isNever() && nanos <= clock.nanoTime();
@@ -90,7 +93,7 @@ public final class Deadline {
     /**
      * Whether this deadline never comes.
      *
-     * @return whether it will never come
+     * @return true for what {@link #never()} gives, and for moments too far ahead to count
      */
     public boolean isNever() {
         return nanos == Long.MAX_VALUE;
@@ -100,8 +103,8 @@ public final class Deadline {
      * The earlier of two, this one if they are equal. A deadline that never comes is later than any other, whatever its
      * source.
      *
-     * @param other the deadline to compare with
-     * @return one of the two objects
+     * @param other a moment of the same source, or one that never comes
+     * @return this object or {@code other}
      * @throws IllegalArgumentException if both do come, on different sources: they cannot be compared
      */
     public Deadline earlier(Deadline other) {
@@ -117,7 +120,7 @@ public final class Deadline {
     /**
      * The source whose moment this is.
      *
-     * @return the source of time
+     * @return the source that made it
      */
     public TimeSource clock() {
         return clock;

@@ -4,11 +4,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that takes part in a {@link VirtualClock}: the clock does not move while it runs, and it runs only when it is its
- * turn.
+ * A thread that takes part in a {@link VirtualClock}: the clock does not move while it runs, and it runs only when it
+ * is its turn.
  *
- * <p>Scopes on a virtual clock make their threads take part by themselves. For threads of your own, see {@link
- * VirtualClock#enroll} and {@link VirtualClock#enter}.
+ * <p>Scopes on a virtual clock make their threads take part by themselves. For threads of your own, see
+ * {@link VirtualClock#enroll} and {@link VirtualClock#enter}.
  *
  * @since 0.1
  */
@@ -32,7 +32,10 @@ public final class Participant {
         this.name = name;
     }
 
-    /** Binds the calling thread to this participant, and waits until it is its turn. An interrupt does not cut this wait off. */
+    /**
+     * Binds the calling thread to this participant, and waits until it is its turn. An interrupt does not cut this wait
+     * off.
+     */
     public void begin() {
         thread = Thread.currentThread();
         clock.began(this);
@@ -51,7 +54,7 @@ public final class Participant {
     /**
      * The name it was given.
      *
-     * @return the name
+     * @return the name, for people; {@code toString} gives it too
      */
     public String name() {
         return name;
@@ -62,7 +65,10 @@ public final class Participant {
         return name;
     }
 
-    /** Parks until it is this participant's turn. The interrupt flag is as it was, or set if an interrupt came meanwhile. */
+    /**
+     * Parks until it is this participant's turn. The interrupt flag is as it was, or set if an interrupt came
+     * meanwhile.
+     */
     void awaitTurn() {
         while (!released) {
             LockSupport.park(this);

@@ -35,8 +35,9 @@ final class SystemTime implements TimeSource {
 
     @Override
     public void set(Alarm alarm, Deadline due) {
-        alarm.arm(due.nanosOn(this));
-        Lazy.TIMER.add(alarm);
+        if (alarm.arm(due.nanosOn(this))) {
+            Lazy.TIMER.add(alarm);
+        }
     }
 
     @Override

@@ -11,21 +11,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A clock for tests, on which waiting takes no time: when every thread that takes part waits, the time jumps to the next
- * moment at which something happens.
+ * A clock for tests, on which waiting takes no time: when every thread that takes part waits, the time jumps to the
+ * next moment at which something happens.
  *
- * <pre>{@code
- * VirtualClock clock = VirtualClock.jumping();
- * scope().clock(clock).deadline(ofSeconds(100)).run(() -> Selvedge.sleep(ofSeconds(200)));
- * // throws DeadlineExceededException at once; clock.elapsed() is exactly 100 s
- * }</pre>
+ * {@snippet class="dev.selvedge.examples.DocExamples" region="jumping"}
  *
- * <p>Every thread inside a scope on this clock takes part. Starts, wake-ups and alarms are events in one queue, ordered by
- * time and then by registration, and <em>one participant runs at a time</em>, until it waits through the library or ends. So
- * what a program does is a function of the program: the same order and the same times in every run.
+ * <p>Every thread inside a scope on this clock takes part. Starts, wake-ups and alarms are events in one queue, ordered
+ * by time and then by registration, and <em>one participant runs at a time</em>, until it waits through the library or
+ * ends. So what a program does is a function of the program: the same order and the same times in every run.
  *
- * <p>A participant that blocks in any other way (a raw {@code Thread.sleep}, a socket, a {@code j.u.c.} queue) still counts
- * as running and holds the clock, and the other participants with it, until it comes back.
+ * <p>A participant that blocks in any other way (a raw {@code Thread.sleep}, a socket, a {@code j.u.c.} queue) still
+ * counts as running and holds the clock, and the other participants with it, until it comes back.
  *
  * <p>All methods are safe from any thread.
  *
@@ -58,30 +54,31 @@ public final class VirtualClock implements TimeSource {
     /**
      * A clock that stands at zero and jumps by itself whenever all who take part wait.
      *
-     * @return a new clock
+     * @return a new clock, which shares nothing with any other
      */
     public static VirtualClock jumping() {
         return new VirtualClock(Long.MAX_VALUE - 1);
     }
 
     /**
-     * A clock that stands at zero and moves only by {@link #advance}.
+     * A clock that stands at zero and moves only by {@link #advance}. Who waits on it, with nobody to move it, waits
+     * for good.
      *
-     * @return a new clock
+     * @return a new clock, which shares nothing with any other
      */
     public static VirtualClock manual() {
         return new VirtualClock(0);
     }
 
     /**
-     * Lets so much time pass: everything due until then, and at that very moment, happens in its order, and has come to rest
-     * when this returns.
+     * Lets so much time pass: everything due until then, and at that very moment, happens in its order, and has come to
+     * rest when this returns.
      *
-     * @param by how much time passes; zero runs what is due now
+     * @param by how far the time moves from now on; zero lets happen what is due at this moment
      * @throws IllegalArgumentException if {@code by} is negative: time does not go back
      */
     public void advance(Duration by) {
-        if (by.isNegative()) {
+        if (Objects.requireNonNull(by, "by").isNegative()) {
             throw new IllegalArgumentException("time does not go back: by must not be negative: " + by);
         }
         Participant me = enter("advance");
@@ -113,9 +110,9 @@ public final class VirtualClock implements TimeSource {
     }
 
     /**
-     * The time that has passed since the clock was made.
+     * The time that has passed on this clock since it was made.
      *
-     * @return the time on this clock
+     * @return zero at first; to the nanosecond
      */
     public Duration elapsed() {
         return Duration.ofNanos(now);
@@ -143,7 +140,9 @@ public final class VirtualClock implements TimeSource {
 
     @Override
     public void set(Alarm alarm, Deadline due) {
-        alarm.arm(due.nanosOn(this));
+        if (!alarm.arm(due.nanosOn(this))) {
+            return;
+        }
         lock.lock();
         try {
             schedule(alarm.due(), alarm);
@@ -175,11 +174,12 @@ public final class VirtualClock implements TimeSource {
     }
 
     /**
-     * Announces a participant whose thread is about to be started: its start is an event like any other. That thread must
-     * call {@link Participant#begin()} first and {@link Participant#end()} last.
+     * Announces a participant whose thread is about to be started: its start is an event like any other. That thread
+     * must call {@link Participant#begin()} first and {@link Participant#end()} last.
      *
-     * @param name a name for reports
-     * @return the participant that the new thread is to be
+     * @param name what people are to read; it need not be unique
+     * @return the participant that the thread is to be; to be {@linkplain Participant#withdraw() withdrawn} if the
+     *     thread cannot be started
      */
     public Participant enroll(String name) {
         Participant p = new Participant(this, Objects.requireNonNull(name, "name"));
@@ -196,8 +196,9 @@ public final class VirtualClock implements TimeSource {
     /**
      * Makes the calling thread take part until it calls {@link Participant#end()}; it waits for its turn first.
      *
-     * @param name a name for reports
-     * @return null if the thread takes part already
+     * @param name what people are to read; it need not be unique
+     * @return the participant to be ended by this thread; null if the thread takes part already, and nothing has
+     *     changed
      */
     public @Nullable Participant enter(String name) {
         if (participants.containsKey(Thread.currentThread())) {

@@ -6,11 +6,11 @@ import java.lang.invoke.VarHandle;
 /**
  * One wait of one thread, ended by whoever is first: a {@link #wake}, the deadline, or an interrupt.
  *
- * <p>The way to write a latch, a queue or a gate that works in real and in virtual time alike: make a waiter with {@link
- * TimeSource#waiter()}, put it where the other side finds it, check the condition again, then {@link #await}.
+ * <p>The way to write a latch, a queue or a gate that works in real and in virtual time alike: make a waiter with
+ * {@link TimeSource#waiter()}, put it where the other side finds it, check the condition again, then {@link #await}.
  *
- * <p>Who wins is decided by one compare-and-set, so nothing is lost: a {@code wake} that returned true has ended the wait,
- * and {@code await} then returns true, even if an interrupt or the deadline came at the same moment.
+ * <p>Who wins is decided by one compare-and-set, so nothing is lost: a {@code wake} that returned true has ended the
+ * wait, and {@code await} then returns true, even if an interrupt or the deadline came at the same moment.
  *
  * @since 0.1
  */
@@ -39,9 +39,9 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     Waiter() {}
 
     /**
-     * Ends the wait: true if this call did it, false if it had ended before. From any thread.
+     * Ends the wait, if it has not ended. From any thread, also before the wait begins.
      *
-     * @return whether this call ended the wait
+     * @return true if this call did it; false if it had ended before
      */
     public final boolean wake() {
         if (!end(WOKEN)) {
@@ -52,9 +52,10 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     }
 
     /**
-     * Gives the wait up before it began: false if it has been woken already, and what was granted must be used or returned.
+     * Gives the wait up before it began.
      *
-     * @return whether it was given up in time
+     * @return true if this call ended it; false if it has been woken already, and what was granted must be used or
+     *     returned
      */
     public final boolean leave() {
         return end(GONE);
@@ -63,11 +64,12 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     /**
      * Waits, on the thread that made this waiter.
      *
-     * @param until how long to wait at the most; a moment of the source that made this waiter
+     * @param until the moment at which to give up, of the source that made this waiter; or one that never comes
      * @return true if woken, false if {@code until} passed first
-     * @throws InterruptedException if the thread is interrupted before or while it waits; the flag is then clear. If the
-     *     waiter was woken before that, it returns true instead and the flag stays set.
+     * @throws InterruptedException if the thread is interrupted before or while it waits; the flag is then clear. If
+     *     the waiter was woken before that, it returns true instead and the flag stays set.
      * @throws IllegalStateException on another thread than the one that made this waiter
+     * @throws IllegalArgumentException if {@code until} is a moment of another source
      */
     public final boolean await(Deadline until) throws InterruptedException {
         if (Thread.currentThread() != thread) {
@@ -79,8 +81,9 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     /**
      * Waits for a thread's end, in real time.
      *
-     * @param thread the thread whose end is awaited
-     * @throws InterruptedException if the calling thread is interrupted before or while it waits; the flag is then clear
+     * @param thread the thread to wait for; not the calling one, which would wait for good
+     * @throws InterruptedException if the calling thread is interrupted before or while it waits; the flag is then
+     *     clear
      */
     public static void awaitEnd(Thread thread) throws InterruptedException {
         thread.join();
@@ -89,7 +92,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     /**
      * Waits for a thread's end, in real time, whatever interrupts come.
      *
-     * @param thread the thread whose end is awaited
+     * @param thread the thread to wait for; not the calling one, which would wait for good
      * @return whether an interrupt came meanwhile; the flag is then clear
      */
     public static boolean awaitEndUninterruptibly(Thread thread) {

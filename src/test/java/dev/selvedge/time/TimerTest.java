@@ -138,6 +138,7 @@ class TimerTest {
                 .hasMessage("an alarm serves once, and this one has been set before");
         assertThat(a.stop()).isTrue();
         assertThat(a.stop()).isFalse();
+        assertThatThrownBy(() -> time.set(a, time.after(ofHours(2)))).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -156,7 +157,7 @@ class TimerTest {
 
     private static Alarm set(Timer timer) {
         Alarm a = new Ring(new AtomicInteger());
-        a.arm(SystemTime.INSTANCE.nanoTime() + 30_000_000_000L);
+        assertThat(a.arm(SystemTime.INSTANCE.nanoTime() + 30_000_000_000L)).isTrue();
         timer.add(a);
         return a;
     }
