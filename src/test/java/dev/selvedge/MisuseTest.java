@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.selvedge.time.Deadline;
 import java.lang.reflect.InvocationTargetException;
@@ -348,6 +349,8 @@ class MisuseTest {
     @Test
     @Catalogue(135)
     void a_scoped_value_bound_after_the_scope_was_opened_forbids_forks_and_the_scope_goes_on() {
+        assumeTrue(Container.isStructured(), "plain threads know of no bindings");
+
         String value = lab.scope().call(s -> {
             AtomicReference<Throwable> refused = new AtomicReference<>();
             withScopedValue(() -> refused.set(catchThrowable(() -> s.fork(slow("a", 1)))));
