@@ -63,7 +63,7 @@ record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
 
     /**
      * Attaches errors to an exception that this library has just made: as suppressed ones, but for what its chain of causes or
-     * that of another suppressed one shows already, and up to ten.
+     * that of another suppressed one shows already, and what wraps it, and up to ten.
      *
      * @return those for which there was no room
      */
@@ -79,7 +79,7 @@ record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
             if (shown.contains(e)) {
                 continue;
             }
-            if (attached == SUPPRESSED) {
+            if (attached == SUPPRESSED || isAround(e, ours)) {
                 left.add(e);
                 continue;
             }
@@ -88,6 +88,13 @@ record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
             attached++;
         }
         return left;
+    }
+
+    /** Whether one was made to wrap the other: attaching it would close a circle. */
+    private static boolean isAround(Throwable e, Throwable ours) {
+        Set<Throwable> chain = identitySet();
+        addChain(e, chain);
+        return chain.contains(ours);
     }
 
     private static void addChain(Throwable from, Set<Throwable> to) {

@@ -968,4 +968,29 @@ class FailuresTest {
             return "holds " + (load == null ? "nothing" : "something");
         }
     }
+
+    @Test
+    @Catalogue({98, 100})
+    void a_body_that_wraps_the_exception_of_a_join_closes_no_circle() {
+        IOException boom = new IOException("boom");
+        List<Throwable> wrapped = new ArrayList<>();
+
+        ScopeFailedException e = catchThrowableOfType(
+                ScopeFailedException.class,
+                () -> lab.scope().run(s -> {
+                    try {
+                        Object unused = s.fork(() -> {
+                                    throw boom;
+                                })
+                                .join();
+                    } catch (ScopeFailedException failed) {
+                        IllegalStateException own = new IllegalStateException("wrapped", failed);
+                        wrapped.add(own);
+                        throw own;
+                    }
+                }));
+
+        assertThat(e).hasCause(boom).hasNoSuppressedExceptions();
+        assertThat(e.failures()).containsExactly(boom, (Exception) wrapped.get(0));
+    }
 }
