@@ -99,7 +99,7 @@ class FetchTest {
 
         int code = fetch(
                 "--deadline",
-                "3s",
+                "8s",
                 url("/one"),
                 url("/hangs"),
                 url("/three"),
@@ -119,7 +119,7 @@ class FetchTest {
                 .matches(TIME + url("/hangs-in-its-body") + " +cut off by the deadline");
         assertThat(outLines().subList(4, 6)).allMatch(line -> line.endsWith("cut off by the deadline"));
         assertThat(outLines().getLast())
-                .matches(TIME + "in all: 2 fetched, 2 failed, 2 cut off \\(deadline: 3000 ms\\)");
+                .matches(TIME + "in all: 2 fetched, 2 failed, 2 cut off \\(deadline: 8000 ms\\)");
         assertThat(err.toString(UTF_8)).isEmpty();
     }
 
