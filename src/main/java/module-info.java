@@ -1,6 +1,9 @@
 /** Structured concurrency as a fluent DSL on virtual threads. */
 module dev.selvedge {
+    uses dev.selvedge.ScopeDefaults;
+
     requires static org.jspecify;
+    requires static org.junit.jupiter.api;
 
     exports dev.selvedge;
     exports dev.selvedge.time;

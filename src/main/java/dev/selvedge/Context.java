@@ -12,21 +12,40 @@ import org.jspecify.annotations.Nullable;
  * @param clock the source of time
  * @param deadline the earliest deadline around, on that clock
  * @param listener who is told of events
+ * @param carrier what is carried into forks
+ * @param sink who gets values that nobody can read any more
  */
 record Context(
-        TimeSource clock, Deadline deadline, @Nullable Consumer<? super ScopeEvent> listener) {
+        TimeSource clock,
+        Deadline deadline,
+        @Nullable Consumer<? super ScopeEvent> listener,
+        @Nullable Carrier carrier,
+        @Nullable Consumer<? super Object> sink) {
 
-    /** Outside any block. */
-    static final Context NONE = new Context(TimeSource.system(), Deadline.never(), null);
+    /** Outside any block, where no defaults are given. */
+    static final Context PLAIN = new Context(TimeSource.system(), Deadline.never(), null, null, null);
 
     private static final System.Logger LOG = System.getLogger("dev.selvedge");
 
     /** This context with what a block changes; this one itself if it changes nothing. */
-    Context with(@Nullable TimeSource ownClock, Deadline own, @Nullable Consumer<? super ScopeEvent> ownListener) {
-        TimeSource c = ownClock == null ? clock : ownClock;
-        Deadline d = own.isNever() && c == clock ? deadline : stillToCome(c).earlier(own);
-        Consumer<? super ScopeEvent> l = ownListener == null ? listener : both(listener, ownListener);
-        return c == clock && d == deadline && l == listener ? this : new Context(c, d, l);
+    Context with(Handover own, Deadline ownDeadline) {
+        TimeSource c = own.clock() == null ? clock : own.clock();
+        Deadline d =
+                ownDeadline.isNever() && c == clock ? deadline : stillToCome(c).earlier(ownDeadline);
+        if (own == Handover.NOTHING) {
+            return d == deadline ? this : new Context(clock, d, listener, carrier, sink);
+        }
+        return new Context(
+                c,
+                d,
+                own.listener() == null ? listener : Listeners.both(listener, own.listener()),
+                own.carrier() == null ? carrier : Carrier.both(carrier, own.carrier()),
+                own.sink() == null ? sink : Listeners.both(sink, own.sink()));
+    }
+
+    /** The same, without a deadline of its own. */
+    Context with(Handover own) {
+        return with(own, (own.clock() == null ? clock : own.clock()).never());
     }
 
     /**
@@ -39,20 +58,7 @@ record Context(
 
     /** What a shield lets through: the deadline around it waits until it has ended. */
     Context shielded() {
-        return deadline.isNever() ? this : new Context(clock, clock.never(), listener);
-    }
-
-    /** Tells {@code own} first, then {@code outer}; a listener that is given twice is told once. */
-    static Consumer<? super ScopeEvent> both(
-            @Nullable Consumer<? super ScopeEvent> outer, Consumer<? super ScopeEvent> own) {
-        if (outer == null) {
-            return own;
-        }
-        return includes(outer, own) ? outer : new Both(own, outer);
-    }
-
-    private static boolean includes(Consumer<? super ScopeEvent> all, Consumer<? super ScopeEvent> one) {
-        return all == one || (all instanceof Both both && (includes(both.first, one) || includes(both.second, one)));
+        return deadline.isNever() ? this : new Context(clock, clock.never(), listener, carrier, sink);
     }
 
     /**
@@ -65,26 +71,13 @@ record Context(
         }
         Here.Aside aside = Here.putAside();
         try {
-            tell(listener, event);
+            Listeners.tell(listener, event, (who, e) -> tellOfFailure(who, event, e));
         } finally {
             aside.putBack();
         }
     }
 
     /** A listener that throws hears of it as of any unhandled error; one that throws at that, too, is logged. */
-    private static void tell(Consumer<? super ScopeEvent> to, ScopeEvent event) {
-        if (to instanceof Both both) {
-            tell(both.first, event);
-            tell(both.second, event);
-            return;
-        }
-        try {
-            to.accept(event);
-        } catch (Throwable e) {
-            tellOfFailure(to, event, e);
-        }
-    }
-
     private static void tellOfFailure(Consumer<? super ScopeEvent> to, ScopeEvent event, Throwable e) {
         if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error)) {
             log(unseen(scope), error);
@@ -111,13 +104,25 @@ record Context(
         }
     }
 
-    private record Both(Consumer<? super ScopeEvent> first, Consumer<? super ScopeEvent> second)
-            implements Consumer<ScopeEvent> {
-        @Override
-        public void accept(ScopeEvent event) {
-            first.accept(event);
-            second.accept(event);
+    /** A value that nobody can read any more: told to the listener, and handed to whoever wants to close it. */
+    void discard(String scope, String fork, @Nullable Object value) {
+        if (value == null || (listener == null && sink == null)) {
+            return;
         }
+        tell(new ScopeEvent.ValueDiscarded(scope, fork, value));
+        if (sink != null) {
+            Here.Aside aside = Here.putAside();
+            try {
+                Listeners.tell(sink, value, (who, e) -> unhandled(scope, e));
+            } finally {
+                aside.putBack();
+            }
+        }
+    }
+
+    /** Whether anybody wants to know of values that nobody can read any more. */
+    boolean wantsDiscarded() {
+        return listener != null || sink != null;
     }
 
     /** Tells of an error that nothing can carry. Without a listener it becomes a line of the log. */

@@ -2,62 +2,83 @@ package dev.selvedge;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** The first success: it cancels the others. */
+/** The first successes, so many as are wanted: they cancel the others. One for a race, more for a quorum. */
 final class FirstOf extends Gathering {
 
-    private static final VarHandle WINNER;
+    private static final VarHandle SUCCEEDED;
+    private static final VarHandle FAILED;
 
     static {
         try {
-            WINNER = MethodHandles.lookup().findVarHandle(FirstOf.class, "winner", ForkTask.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            SUCCEEDED = lookup.findVarHandle(FirstOf.class, "succeeded", int.class);
+            FAILED = lookup.findVarHandle(FirstOf.class, "failed", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    /** null → the first fork to succeed. */
-    private volatile @Nullable ForkTask<?> winner;
+    /** In the order in which they came; each place is written once, by the fork that took it. */
+    private final @Nullable ForkTask<?>[] winners;
 
-    FirstOf(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks) {
+    /** How many have succeeded, and failed. Counted up by forks. */
+    @SuppressWarnings("unused") // through SUCCEEDED
+    private volatile int succeeded;
+
+    @SuppressWarnings("unused") // through FAILED
+    private volatile int failed;
+
+    FirstOf(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, int wanted) {
         super(ledger, spec, tasks, null);
+        this.winners = new ForkTask<?>[wanted];
     }
 
     @Override
     void succeeded(ForkTask<?> fork) {
-        if (WINNER.compareAndSet(this, null, fork)) {
-            String message = "\"" + nameOf(fork) + "\" was first";
+        int place = (int) SUCCEEDED.getAndAdd(this, 1);
+        if (place >= winners.length) {
+            return;
+        }
+        winners[place] = fork;
+        if (place == winners.length - 1) {
+            String message = winners.length == 1
+                    ? "\"" + nameOf(fork) + "\" was first"
+                    : winners.length + " were first, the last of them \"" + nameOf(fork) + "\"";
             cancelSilently(new CancelReason(CancelReason.Kind.RACE_LOST, message, null));
         }
     }
 
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
-        if (error instanceof Error) {
-            cancelBecauseOf(fork, error);
+        int all = (int) FAILED.getAndAdd(this, 1) + 1;
+        if (error instanceof Error || all == taskCount() - winners.length + 1) {
+            cancelBecauseOf(fork, error); // the others cannot be enough any more
         }
     }
 
     @Override
-    @Nullable
     Object conclude() throws Throwable {
-        ForkTask<?> first = winner;
         Failure failure = failures();
         CancelReason why = reason();
-        if (why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED && why.cause() instanceof Error error) {
+        boolean byFailure = why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED;
+        if (why != null && byFailure && why.cause() instanceof Error error) {
             throw bare(error, Failure.errors(failure));
         }
-        if (first != null) {
+        if (succeeded >= winners.length) {
             keepOutsideCancelPending();
-            discardValues(first);
+            discardValues(winners);
             unhandled(Failure.errors(failure));
-            return first.result();
+            return Arrays.stream(winners)
+                    .map(w -> Objects.requireNonNull(w).result())
+                    .toArray();
         }
-        if (why != null && wasCutOff()) {
-            throw stopped(why);
+        if (why != null && !byFailure && wasCutOff()) {
+            throw stoppedWithValues(why);
         }
         throw failed(Objects.requireNonNull(failure));
     }

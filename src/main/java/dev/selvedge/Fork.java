@@ -1,6 +1,7 @@
 package dev.selvedge;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,18 @@ public sealed interface Fork<T extends @Nullable Object> permits LiveFork {
      * @return true if this call did it; false if the fork was cancelled before or is done
      */
     boolean cancel();
+
+    /**
+     * This fork as a future, for code that wants one. It completes when the task ends: with its value, exceptionally with
+     * what the task threw, or with a {@link ScopeCancelledException}, which counts as cancelled. Cancelling the future
+     * cancels the fork; other ways of completing it do nothing to the fork.
+     *
+     * <p>What depends on the future runs on the fork's thread at its end, so the scope waits for it; it should be short.
+     * In an isolated scope, a failure that is handed to a future counts as looked at.
+     *
+     * @return a new future at each call
+     */
+    CompletableFuture<T> toCompletableFuture();
 
     /**
      * Whether the task has ended, or will never run.

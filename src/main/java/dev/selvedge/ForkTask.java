@@ -88,7 +88,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         try {
             if (end == FAILED) {
                 scope.record(this, (Throwable) Objects.requireNonNull(result));
-            } else if (end == CANCELLED) {
+            } else if (end == CANCELLED && !wasCancelledItself()) {
                 scope.cutOff();
             }
         } finally {
@@ -117,7 +117,9 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     /** It was cancelled before it began. */
     final void neverRuns(CancelReason why) {
         cell = why; // lets go of the task
-        scope.cutOff();
+        if (!wasCancelledItself()) {
+            scope.cutOff();
+        }
         settle(CANCELLED);
     }
 
@@ -204,6 +206,11 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
 
     final CancelReason whyCutOff() {
         return (CancelReason) Objects.requireNonNull(cell);
+    }
+
+    /** Whether it was cancelled by its handle. */
+    boolean wasCancelledItself() {
+        return false;
     }
 
     /** Why this fork was cancelled, by its scope or by itself; null if it was not. */

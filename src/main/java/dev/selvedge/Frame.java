@@ -95,7 +95,7 @@ abstract class Frame {
         this.below = ledger.top();
         this.depth = below == null ? 1 : below.depth + 1;
         this.name = spec.name();
-        this.context = outer.with(spec.clock(), own, spec.listener());
+        this.context = outer.with(spec.handover(), own);
         if (own.passed()) {
             ledger.checkpoint();
             throw new DeadlineExceededException(
@@ -310,6 +310,12 @@ abstract class Frame {
             if (f != null) {
                 f.cancelPassed(length);
             }
+        }
+
+        @Override
+        public String toString() {
+            Frame f = frame;
+            return "the deadline of " + Words.scope(f == null ? null : f.name);
         }
     }
 }

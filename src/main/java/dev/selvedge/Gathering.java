@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +20,9 @@ abstract class Gathering extends OpenScope {
         leaveFrame(null); // the owner only forks and waits: there is nothing of its own to interrupt
         Roster all = roster();
         int n = all.capacity();
+        Carrier.Load load = load();
         for (int i = 0; i < n && reason() == null; i++) {
-            start(newFork(all.slot(i), names == null ? null : names[i], i + 1));
+            start(newFork(carrying(load, all.slot(i)), names == null ? null : names[i], i + 1));
         }
         if (all.size() < n) {
             cutOff();
@@ -63,17 +65,17 @@ abstract class Gathering extends OpenScope {
 
     @Override
     final void discardAllValues() {
-        discardValues(null);
+        discardValues();
     }
 
     /** Values that nobody can read any more. */
-    final void discardValues(@Nullable ForkTask<?> but) {
-        if (context.listener() == null) {
+    final void discardValues(@Nullable ForkTask<?>... but) {
+        if (!context.wantsDiscarded()) {
             return;
         }
         for (int i = 0; i < roster().size(); i++) {
             ForkTask<?> fork = roster().at(i);
-            if (fork != but && fork.hasSucceeded()) {
+            if (fork.hasSucceeded() && Arrays.stream(but).noneMatch(f -> f == fork)) {
                 discard(nameAt(fork, i), fork.result());
             }
         }

@@ -85,7 +85,7 @@ final class Here {
             return ledger.context();
         }
         ForkTask<?> fork = fork();
-        return fork == null ? Context.NONE : fork.scope.context;
+        return fork == null ? Defaults.context() : fork.scope.context;
     }
 
     /** Throws if the calling thread was asked to stop; see {@link Selvedge#checkpoint()}. */

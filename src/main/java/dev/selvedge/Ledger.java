@@ -3,6 +3,8 @@ package dev.selvedge;
 import dev.selvedge.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -124,7 +126,7 @@ class Ledger {
         if (t != null) {
             return t.context;
         }
-        return self == null ? Context.NONE : self.scope.context;
+        return self == null ? Defaults.context() : self.scope.context;
     }
 
     /** Among the forks of the open scopes of this thread, the one that runs on {@code thread}. */
@@ -325,6 +327,7 @@ class Ledger {
         try {
             noticeForeign(f.context.clock());
             post(f);
+            tellInside(f);
         } finally {
             f.endFiring();
             held.unlock();
@@ -338,6 +341,36 @@ class Ledger {
         at(Step.INTERRUPTED);
         publish(f);
         at(Step.PUBLISHED);
+    }
+
+    /**
+     * Scopes inside a block that was asked to stop begin what they have to do on cancel, up to a shield: their owner may be in
+     * a call that no interrupt ends. The owner may leave blocks meanwhile: then it is looked at again.
+     */
+    private void tellInside(@Nullable Frame asked) {
+        int bottom = asked == null ? 0 : asked.depth;
+        for (int spins = 0; ; spins++) {
+            List<LiveScope> inside = null;
+            Frame f = top;
+            int depth = f == null ? 0 : f.depth;
+            while (f != null && f.depth > bottom) {
+                if (f instanceof Shield) {
+                    inside = null;
+                } else if (f instanceof LiveScope live && live.hasCancelActions()) {
+                    inside = inside == null ? new ArrayList<>() : inside;
+                    inside.add(live);
+                }
+                depth = f.depth - 1;
+                f = f.below;
+            }
+            if (depth <= bottom) {
+                if (inside != null) {
+                    inside.forEach(LiveScope::beginCancelActions);
+                }
+                return;
+            }
+            Frame.spin(spins);
+        }
     }
 
     final void interrupt(int depth, TimeSource clock) {
@@ -364,6 +397,7 @@ class Ledger {
             long request = seq + 1;
             external = request;
             seq = request;
+            tellInside(null);
         } finally {
             held.unlock();
         }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A fork that others hold and may wait for. */
@@ -122,7 +123,7 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
         return cancel(new CancelReason(CancelReason.Kind.CALLER, "the fork \"" + name() + "\" was cancelled", null));
     }
 
-    private boolean cancel(CancelReason why) {
+    final boolean cancel(CancelReason why) {
         if (isDone() || !OWN_REASON.compareAndSet(this, null, why)) {
             return false;
         }
@@ -136,6 +137,7 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
         return own == null ? super.cancelReason() : own;
     }
 
+    @Override
     final boolean wasCancelledItself() {
         return ownReason != null;
     }
@@ -160,20 +162,44 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
         if (isDone()) {
             return true;
         }
-        Waiter waiter = scope.context.clock().waiter();
+        Waiter waiter = scope.context.clock().waiter(this);
         wakeAtEnd(waiter);
         return waiter.await(until) || isDone();
     }
 
     /** Has the end of this fork wake a waiter; if it has ended, at once. */
     final void wakeAtEnd(Waiter waiter) {
+        atEnd(waiter::wake);
+    }
+
+    /** Has something done when the fork has ended, by its thread; if it has ended, at once. It is done once or more often. */
+    private void atEnd(Runnable action) {
         Waiting head;
         do {
             head = waiting;
-        } while (!WAITING.compareAndSet(this, head, new Waiting(waiter, head)));
+        } while (!WAITING.compareAndSet(this, head, new Waiting(action, head)));
         if (isDone()) {
-            waiter.wake();
+            action.run();
         }
+    }
+
+    @Override
+    public final CompletableFuture<T> toCompletableFuture() {
+        looked = true;
+        CompletableFuture<T> future = new CompletableFuture<>();
+        atEnd(() -> complete(future));
+        CompletableFuture<?> unused = future.whenComplete((value, error) -> {
+            if (future.isCancelled()) {
+                cancel();
+            }
+        });
+        return future;
+    }
+
+    private void complete(CompletableFuture<T> future) {
+        boolean unused = hasSucceeded()
+                ? future.complete(result())
+                : future.completeExceptionally(hasFailed() ? failure() : ScopeCancelledException.settled(whyCutOff()));
     }
 
     @Override
@@ -189,12 +215,17 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
         }
         Waiting firstCome = null; // they were pushed: the last is on top
         for (; w != null; w = w.next) {
-            firstCome = new Waiting(w.waiter, firstCome);
+            firstCome = new Waiting(w.action, firstCome);
         }
         for (; firstCome != null; firstCome = firstCome.next) {
-            firstCome.waiter.wake();
+            firstCome.action.run();
         }
     }
 
-    private record Waiting(Waiter waiter, @Nullable Waiting next) {}
+    @Override
+    public final String toString() {
+        return "the fork \"" + name() + "\"";
+    }
+
+    private record Waiting(Runnable action, @Nullable Waiting next) {}
 }

@@ -1,8 +1,10 @@
 package dev.selvedge;
 
+import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.Waiter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -39,6 +41,10 @@ final class LiveScope extends OpenScope {
 
     private final boolean isolated;
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+    private final Daemons daemons = new Daemons(this);
+
+    /** null → what is to be done on cancel, by the owner; read by cancellers. */
+    private volatile @Nullable CancelActions cancelActions;
 
     /** What the scope throws for its forks: null → the one object, by whoever joins a failed fork first, or the owner. */
     private volatile @Nullable ScopeFailedException failed;
@@ -87,19 +93,69 @@ final class LiveScope extends OpenScope {
         }
     }
 
-    <T extends @Nullable Object> Fork<T> fork(@Nullable String name, Callable<? extends T> task) {
+    <T extends @Nullable Object> LiveFork<T> fork(@Nullable String name, Callable<? extends T> task) {
         ensureOwner("fork into");
         ensureInBody("fork into");
-        int number = ++forked;
         CancelReason why = reason();
         if (why != null) {
-            LiveFork<T> unrun = new LiveFork<>(this, task, name, number);
+            LiveFork<T> unrun = new LiveFork<>(this, task, name, ++forked);
             unrun.neverRuns(why);
             return unrun;
         }
-        ForkTask<T> fork = newFork(task, name, number);
+        Callable<? extends T> carried = carrying(load(), task);
+        ForkTask<T> fork = newFork(carried, name, ++forked);
         start(fork);
         return (LiveFork<T>) fork;
+    }
+
+    void daemon(Callable<?> task) {
+        ensureOwner("start a daemon in");
+        ensureInBody("start a daemon in");
+        daemons.add(task);
+    }
+
+    void every(Duration period, Callable<?> action) {
+        ensureOwner("start a daemon in");
+        ensureInBody("start a daemon in");
+        daemons.every(period, action);
+    }
+
+    void onCancel(Callable<?> action) {
+        ensureOwner("have something done on cancel in");
+        ensureInBody("have something done on cancel in");
+        CancelActions all = cancelActions;
+        if (all == null) {
+            all = new CancelActions(this);
+            cancelActions = all;
+        }
+        Callable<?> carried = carrying(load(), action);
+        all.add(carried, false);
+        if (reason() != null || ledger.reasonAround(below) != null) {
+            all.begin(); // whoever cancelled may have been too early to find it
+        }
+    }
+
+    boolean hasCancelActions() {
+        return cancelActions != null;
+    }
+
+    /** The scope, or a block around it, was asked to stop. Any thread. */
+    void beginCancelActions() {
+        CancelActions all = cancelActions;
+        if (all != null) {
+            all.begin();
+        }
+    }
+
+    @Override
+    void cancelForks() {
+        super.cancelForks();
+        beginCancelActions();
+    }
+
+    @Override
+    boolean awaitOrdinaryForks() {
+        return daemons.awaitOthers();
     }
 
     @Override
@@ -146,7 +202,7 @@ final class LiveScope extends OpenScope {
     private void awaitAllOrFirstFailure(List<? extends LiveFork<?>> all) {
         for (LiveFork<?> fork : all) {
             while (!fork.isDone()) {
-                Waiter watch = context.clock().waiter();
+                Waiter watch = context.clock().waiter(fork);
                 failureWatch = watch;
                 throwFirstFailureOf(all);
                 fork.wakeAtEnd(watch);
@@ -224,6 +280,7 @@ final class LiveScope extends OpenScope {
     @Override
     @Nullable
     Object conclude() throws Throwable {
+        endCancelActions();
         List<Throwable> unclosed = closeResources();
         Object result;
         try {
@@ -240,6 +297,13 @@ final class LiveScope extends OpenScope {
             throw e;
         }
         return result;
+    }
+
+    private void endCancelActions() {
+        CancelActions all = cancelActions;
+        if (all != null) {
+            all.end();
+        }
     }
 
     private @Nullable Object concludeBody() throws Throwable {
@@ -317,6 +381,8 @@ final class LiveScope extends OpenScope {
     @Override
     void forget() {
         roster().detachAll();
+        daemons.clear();
+        cancelActions = null;
         value = null;
         thrown = null;
         failed = null;
@@ -371,6 +437,18 @@ final class LiveScope extends OpenScope {
             keepOutsideCancelPending();
             throw failedException(unseen, Failure.errors(unseen));
         }
+    }
+
+    @Override
+    void abandon() {
+        super.abandon();
+        endCancelActions();
+        Throwable t = thrown;
+        List<Throwable> lost = closeResources();
+        if (t != null && !Cancellation.isInFlight(t) && !(t instanceof StuckClockError)) {
+            lost.add(t);
+        }
+        unhandled(lost);
     }
 
     private List<Throwable> closeResources() {

@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.TimeSource;
 import dev.selvedge.time.VirtualClock;
 import dev.selvedge.time.Waiter;
@@ -10,7 +11,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +38,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         }
     }
 
+    /** Makes the threads of forks, if the user wants to. */
+    private final @Nullable ThreadFactory factory;
+
     /** Replaced and filled by the owner; read by anyone. */
     private volatile Roster roster;
 
@@ -51,11 +57,15 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     private @Nullable Object container;
     private @Nullable ForkTask<?> forking;
     private @Nullable InterruptedException outsideCancel;
+
+    /** What keeps the scope from being concluded: it could not fork, or its clock stands still for good. */
     private @Nullable Throwable crash;
+
     private Ledger.@Nullable Verdict left;
 
     OpenScope(Ledger ledger, ScopeSpec spec, Callable<?>[] slots) {
         super(ledger, spec);
+        factory = spec.threads();
         roster = new Roster(slots);
     }
 
@@ -64,6 +74,13 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     /** What the scope gives, or throws, after all threads have ended. The owner. */
     abstract @Nullable Object conclude() throws Throwable;
+
+    /** The scope cannot be concluded: lets go of what would be lost, and tells of it. The owner. */
+    void abandon() {
+        discardAllValues();
+        Throwable thrown = crash;
+        unhandled(Failure.errors(failures).stream().filter(e -> e != thrown).toList());
+    }
 
     /** What becomes of the scope when a task has thrown; on the fork's thread. */
     abstract void failed(ForkTask<?> fork, Throwable error);
@@ -78,6 +95,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         try {
             runBound();
             if (crash != null) {
+                abandon();
                 throw crash;
             }
             return conclude();
@@ -127,8 +145,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         try {
             weave();
         } catch (Throwable t) {
-            crash = t;
-            cancel(new CancelReason(CancelReason.Kind.SIBLING_FAILED, Words.scope(givenName()) + " could not fork", t));
+            crashed(t, " could not fork");
         }
         try {
             awaitForks(opened);
@@ -136,6 +153,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             container = null;
             Container.WAY.close(opened);
         }
+    }
+
+    private void crashed(Throwable by, String what) {
+        crash = by;
+        cancel(new CancelReason(CancelReason.Kind.SIBLING_FAILED, Words.scope(givenName()) + what, by));
     }
 
     /** Ends the part in which the owner is interrupted on behalf of this scope; later calls do nothing. */
@@ -159,6 +181,17 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     abstract <T extends @Nullable Object> ForkTask<T> newRealFork(
             Callable<? extends T> task, @Nullable String name, int number);
+
+    /** What is to be carried into forks, as it is now; null for nothing. */
+    final Carrier.@Nullable Load load() {
+        Carrier carrier = context.carrier();
+        return carrier == null ? null : carrier.load();
+    }
+
+    final <T extends @Nullable Object> Callable<? extends T> carrying(
+            Carrier.@Nullable Load load, Callable<? extends T> task) {
+        return load == null ? task : load.around(task, context, displayName());
+    }
 
     final void start(ForkTask<?> fork) {
         Roster r = roster;
@@ -187,11 +220,31 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     @Override
     public final Thread newThread(Runnable r) {
         ForkTask<?> fork = Objects.requireNonNull(forking);
+        Thread thread = factory == null ? ownThread(fork, r) : madeBy(factory, r);
+        fork.runsOn(thread);
+        return thread;
+    }
+
+    private Thread ownThread(ForkTask<?> fork, Runnable r) {
         String threadName = threadName(fork, roster.size() - 1);
-        Thread thread = threadName == null
+        return threadName == null
                 ? UNNAMED.newThread(r)
                 : Thread.ofVirtual().name(threadName).unstarted(r);
-        fork.runsOn(thread);
+    }
+
+    private Thread madeBy(ThreadFactory users, Runnable r) {
+        Thread thread;
+        try {
+            thread = users.newThread(r);
+        } catch (Exception e) {
+            throw new RejectedExecutionException(
+                    "the thread factory of " + Words.scope(givenName()) + " threw " + e, e);
+        }
+        if (thread == null || thread.getState() != Thread.State.NEW) {
+            throw new RejectedExecutionException("the thread factory of " + Words.scope(givenName()) + " gave "
+                    + (thread == null ? "null" : "a thread that was started before: " + thread));
+        }
+        roster.noticeId(thread.threadId());
         return thread;
     }
 
@@ -213,9 +266,14 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         if (all.size() == 0) {
             return;
         }
-        boolean interrupted = context.clock() instanceof VirtualClock && awaitInVirtualTime(all);
+        boolean interrupted = awaitOrdinaryForks();
         try {
-            Container.WAY.join(opened);
+            if (context.clock() instanceof VirtualClock virtual) {
+                interrupted |= awaitInVirtualTime(all);
+                virtual.holdDuring(() -> Container.WAY.join(opened));
+            } else {
+                Container.WAY.join(opened);
+            }
         } catch (InterruptedException e) {
             cancelledFromOutside(e);
             for (int i = 0, n = all.size(); i < n; i++) {
@@ -230,21 +288,39 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         }
     }
 
+    /** Waits for those forks that the others do not outlive, if there are others; whether an interrupt is to be posted again. */
+    boolean awaitOrdinaryForks() {
+        return false;
+    }
+
     /** The container's join waits in real time and would hold the clock: first wait for each fork on the clock. */
     private boolean awaitInVirtualTime(Roster all) {
         boolean interrupted = false;
         for (int i = 0, n = all.size(); i < n; i++) {
             VirtualFork<?> fork = (VirtualFork<?>) all.at(i);
-            while (!fork.isGone()) {
-                try {
-                    fork.awaitGone();
-                } catch (InterruptedException e) {
-                    interrupted |= outsideCancel != null;
-                    cancelledFromOutside(e);
-                }
+            interrupted |= await(fork::isGone, fork::awaitGone);
+        }
+        return interrupted;
+    }
+
+    /** Waits through the seam of time, until a condition holds; whether an interrupt is to be posted again. The owner. */
+    final boolean await(BooleanSupplier done, TimeSource.VoidWork<InterruptedException> wait) {
+        boolean interrupted = false;
+        while (!done.getAsBoolean() && !isStuck()) {
+            try {
+                wait.run();
+            } catch (InterruptedException e) {
+                interrupted |= outsideCancel != null;
+                cancelledFromOutside(e);
+            } catch (StuckClockError e) {
+                crashed(e, " is on a clock that stands still"); // its forks are told the same, and end
             }
         }
         return interrupted;
+    }
+
+    private boolean isStuck() {
+        return crash instanceof StuckClockError;
     }
 
     /** The owner was interrupted while it waited: by what is around the scope, since its own requests no longer do that. */
@@ -304,7 +380,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     @Override
-    final void cancelForks() {
+    void cancelForks() {
         roster.interruptAll();
     }
 
@@ -412,9 +488,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     final void discard(String fork, @Nullable Object value) {
-        if (context.listener() != null && value != null) {
-            context.tell(new ScopeEvent.ValueDiscarded(displayName(), fork, value));
-        }
+        context.discard(displayName(), fork, value);
     }
 
     final List<String> unfinished() {

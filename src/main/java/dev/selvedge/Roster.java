@@ -28,6 +28,9 @@ final class Roster {
     /** Forks up to the count; behind it lies what its maker put there: a gathering its tasks, each until it is forked. */
     private final @Nullable Callable<?>[] slots;
 
+    /** Whether ids of threads do not ascend: only where users make the threads. Set before such a thread is in its place. */
+    private volatile boolean unordered;
+
     /** Published by a release store after the fork's place is filled. */
     private int count;
 
@@ -38,6 +41,17 @@ final class Roster {
     private Roster(@Nullable Callable<?>[] slots, int count) {
         this.slots = slots;
         this.count = count;
+    }
+
+    /** The newest fork is about to get a thread with this id. */
+    void noticeId(long id) {
+        for (int i = count - 2; i >= 0 && !unordered; i--) {
+            Thread before = at(i).thread();
+            if (before != null) {
+                unordered = before.threadId() > id;
+                return;
+            }
+        }
     }
 
     boolean isFull() {
@@ -67,7 +81,9 @@ final class Roster {
                 live[n++] = f;
             }
         }
-        return new Roster(n > live.length / 2 ? Arrays.copyOf(live, live.length * 2) : live, n);
+        Roster next = new Roster(n > live.length / 2 ? Arrays.copyOf(live, live.length * 2) : live, n);
+        next.unordered = unordered;
+        return next;
     }
 
     /** What lies at a place that no fork has taken yet. */
@@ -131,12 +147,22 @@ final class Roster {
             Thread its = fork == null ? null : fork.thread();
             long itsId = its == null ? Long.MAX_VALUE : its.threadId(); // the newest, whose thread is being made
             if (itsId == id) {
-                return its == thread ? middle : -1;
+                return its == thread ? middle : -1; // ids are never used twice
             }
             if (itsId < id) {
                 low = middle + 1;
             } else {
                 high = middle - 1;
+            }
+        }
+        return unordered ? indexOneByOne(thread) : -1;
+    }
+
+    private int indexOneByOne(Thread thread) {
+        for (int i = size() - 1; i >= 0; i--) {
+            ForkTask<?> fork = (ForkTask<?>) slots[i];
+            if (fork != null && fork.thread() == thread) {
+                return i;
             }
         }
         return -1;

@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -122,6 +123,53 @@ public final class Scope {
      */
     public <R extends AutoCloseable> R use(R resource) {
         return live.use(Objects.requireNonNull(resource, "resource"));
+    }
+
+    /**
+     * Runs a task in the background of this scope: it is cancelled when the body and all ordinary forks have ended, and
+     * then awaited. Being cancelled so is no failure; what it throws before makes the scope fail like any other fork.
+     *
+     * @param task what the new thread does, for good or until it is done
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public void daemon(Task.Void<?> task) {
+        live.daemon(ScopeSpec.callable(Objects.requireNonNull(task, "task")));
+    }
+
+    /**
+     * Runs an action again and again in the background, like a {@linkplain #daemon daemon}: one period from now for the
+     * first time, then at each multiple of the period, on the scope's clock. The moments do not drift, however late the
+     * action starts. One run follows the other: moments that pass while the action runs are left out.
+     *
+     * @param period from one moment to the next; one too long to count in nanoseconds (292 years) means never
+     * @param action what is to be done; if it throws, the scope fails
+     * @throws IllegalArgumentException if {@code period} is zero or negative
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public void every(Duration period, Task.Void<?> action) {
+        if (Objects.requireNonNull(period, "period").isZero() || period.isNegative()) {
+            throw new IllegalArgumentException("period must be positive: " + period);
+        }
+        live.every(period, ScopeSpec.callable(Objects.requireNonNull(action, "action")));
+    }
+
+    /**
+     * Has something done when this scope, or a block around it, is asked to stop: for calls that no interrupt ends, such
+     * as a query of a database or an {@code accept} on a platform thread. If that has happened already, it is done at
+     * once.
+     *
+     * <p>Actions run on a platform thread of their own, the last one first, each at most once, outside the scope but on
+     * its clock. The scope waits for them before it closes its resources. What they throw is reported as unhandled. If
+     * the scope ends without having been asked to stop, they are forgotten.
+     *
+     * @param action what ends the call; it should be short, and safe while the body and the forks run
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public void onCancel(Task.Void<?> action) {
+        live.onCancel(ScopeSpec.callable(Objects.requireNonNull(action, "action")));
     }
 
     /**

@@ -14,8 +14,10 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScopeSpec {
 
-    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, null);
+    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, Handover.NOTHING);
 
     private static final Callable<?>[] NO_TASKS = {};
 
@@ -53,22 +55,26 @@ public final class ScopeSpec {
 
     private final @Nullable Deadline deadline;
     private final boolean isolated;
-    private final @Nullable TimeSource clock;
-    private final @Nullable Consumer<? super ScopeEvent> listener;
+    private final @Nullable ThreadFactory threads;
+    private final Handover handover;
 
     private ScopeSpec(
             @Nullable String name,
             @Nullable Duration limit,
             @Nullable Deadline deadline,
             boolean isolated,
-            @Nullable TimeSource clock,
-            @Nullable Consumer<? super ScopeEvent> listener) {
+            @Nullable ThreadFactory threads,
+            Handover handover) {
         this.name = name;
         this.limit = limit;
         this.deadline = deadline;
         this.isolated = isolated;
-        this.clock = clock;
-        this.listener = listener;
+        this.threads = threads;
+        this.handover = handover;
+    }
+
+    private ScopeSpec with(Handover next) {
+        return new ScopeSpec(name, limit, deadline, isolated, threads, next);
     }
 
     // Steps.
@@ -81,7 +87,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec named(String name) {
-        return new ScopeSpec(Objects.requireNonNull(name, "name"), limit, deadline, isolated, clock, listener);
+        return new ScopeSpec(Objects.requireNonNull(name, "name"), limit, deadline, isolated, threads, handover);
     }
 
     /**
@@ -93,7 +99,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec deadline(Duration d) {
-        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, isolated, clock, listener);
+        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, isolated, threads, handover);
     }
 
     /**
@@ -105,7 +111,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec deadline(Deadline d) {
-        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), isolated, clock, listener);
+        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), isolated, threads, handover);
     }
 
     /**
@@ -116,7 +122,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec isolated() {
-        return new ScopeSpec(name, limit, deadline, true, clock, listener);
+        return new ScopeSpec(name, limit, deadline, true, threads, handover);
     }
 
     /**
@@ -128,7 +134,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec clock(TimeSource time) {
-        return new ScopeSpec(name, limit, deadline, isolated, Objects.requireNonNull(time, "time"), listener);
+        return with(handover.on(Objects.requireNonNull(time, "time")));
     }
 
     /**
@@ -141,8 +147,59 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec listener(Consumer<? super ScopeEvent> sink) {
-        Objects.requireNonNull(sink, "sink");
-        return new ScopeSpec(name, limit, deadline, isolated, clock, Context.both(listener, sink));
+        return with(handover.toldTo(Objects.requireNonNull(sink, "sink")));
+    }
+
+    /**
+     * Carries something of the calling thread into the threads of forks: a tracing context, an MDC, a tenant. Propagators
+     * add up, in the order given, those of blocks around first; they are inherited by blocks inside.
+     *
+     * {@snippet class="dev.selvedge.examples.ContextExamples" region="tenant"}
+     *
+     * <p>The value is captured once per terminal call, by the calling thread; in a live scope once per {@code fork}. It
+     * is put into place on the fork's thread before each task, and closed after it. If {@code capture} throws, so does
+     * the terminal method or {@code fork}, and nothing is started. If {@code install} throws, the task fails with that.
+     * If the close throws, that is reported as unhandled.
+     *
+     * @param <V> what is carried
+     * @param capture gives the value; null is carried like any other
+     * @param install puts the value into place for the thread it runs in; what it gives undoes that
+     * @return a new value; this one stays as it is
+     */
+    @CheckReturnValue
+    public <V extends @Nullable Object> ScopeSpec propagate(
+            Supplier<? extends V> capture, Function<? super V, ? extends AutoCloseable> install) {
+        return with(handover.carrying(
+                Carrier.of(Objects.requireNonNull(capture, "capture"), Objects.requireNonNull(install, "install"))));
+    }
+
+    /**
+     * With values that nobody can read any more handed to {@code sink}: of a race's losers, of the siblings of a failed
+     * fork, of a body whose scope fails, of a stage that is no longer awaited. Most will look whether the value is to be
+     * closed. Sinks add up, and are inherited by blocks inside; null values are not handed over.
+     *
+     * @param sink gets each value once, on the thread that finds it lost, mostly the scope's owner, before the terminal
+     *     method comes back; what it throws is reported as unhandled
+     * @return a new value; this one stays as it is
+     */
+    @CheckReturnValue
+    public ScopeSpec onDiscard(Consumer<? super Object> sink) {
+        return with(handover.discardingTo(Objects.requireNonNull(sink, "sink")));
+    }
+
+    /**
+     * With forks in threads of this factory, platform threads for example, rather than in virtual threads of the
+     * library's own. Blocks inside do not inherit it.
+     *
+     * @param factory makes a new thread for each fork, not started; called by the scope's owner. If it gives null, a
+     *     thread that was started before, or throws, the fork is refused with a
+     *     {@link java.util.concurrent.RejectedExecutionException}: {@code fork} of a live scope throws it, and any other
+     *     terminal method after all that was started has been cancelled and has ended.
+     * @return a new value; this one stays as it is
+     */
+    @CheckReturnValue
+    public ScopeSpec threads(ThreadFactory factory) {
+        return new ScopeSpec(name, limit, deadline, isolated, Objects.requireNonNull(factory, "factory"), handover);
     }
 
     // A task in the calling thread.
@@ -205,7 +262,7 @@ public final class ScopeSpec {
 
     private void report(Exception failure) {
         Context outer = Here.context();
-        outer.with(clock, outer.clock().never(), listener).unhandled(name == null ? "scope" : name, failure);
+        outer.with(handover).unhandled(name == null ? "scope" : name, failure);
     }
 
     /**
@@ -374,7 +431,53 @@ public final class ScopeSpec {
         if (tasks.length == 0) {
             throw new NoSuchElementException("a race needs at least one task, and tasks is empty");
         }
-        return execute(this, ledger -> new FirstOf(ledger, this, tasks));
+        return Values.<T>at(firstOf(1, tasks), 0);
+    }
+
+    /**
+     * The first {@code n} successes; see {@link #quorum(int, Collection)}.
+     *
+     * @param <T> the value of a task
+     * @param n how many must succeed, from one to the number of tasks
+     * @param tasks the work, none of it null; the array is copied
+     * @return an unmodifiable list of {@code n} values, in the order in which they came
+     * @throws IllegalArgumentException if {@code n} is less than one or more than the number of tasks
+     * @throws ScopeFailedException if so many fail that {@code n} cannot succeed any more; the cause is the first failure
+     *     in time
+     */
+    @SafeVarargs
+    @SuppressWarnings("varargs") // the array is only read
+    public final <T extends @Nullable Object> List<T> quorum(int n, Callable<? extends T>... tasks) {
+        return quorumOf(n, checked(Objects.requireNonNull(tasks, "tasks").clone()));
+    }
+
+    /**
+     * Runs all tasks at the same time and gives the values of the first {@code n} that succeed, in the order in which
+     * they came; the others are cancelled and awaited. Failures count only if so many fail that {@code n} cannot succeed
+     * any more: then the rest is cancelled at once. Else they are reported as unhandled.
+     *
+     * @param <T> the value of a task
+     * @param n how many must succeed, from one to the number of tasks
+     * @param tasks the work, none of it null; the collection is copied
+     * @return an unmodifiable list of {@code n} values, in the order in which they came; null is a success
+     * @throws IllegalArgumentException if {@code n} is less than one or more than the number of tasks
+     * @throws ScopeFailedException if so many fail that {@code n} cannot succeed any more; the cause is the first failure
+     *     in time
+     */
+    public <T extends @Nullable Object> List<T> quorum(int n, Collection<? extends Callable<? extends T>> tasks) {
+        return quorumOf(n, checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)));
+    }
+
+    private <T extends @Nullable Object> List<T> quorumOf(int n, Callable<?>[] tasks) {
+        if (n < 1 || n > tasks.length) {
+            throw new IllegalArgumentException(
+                    "n must be from 1 to the number of tasks, which is " + tasks.length + ": " + n);
+        }
+        return new Values<>(firstOf(n, tasks));
+    }
+
+    private @Nullable Object[] firstOf(int n, Callable<?>[] tasks) {
+        return ScopeSpec.<@Nullable Object[]>execute(this, ledger -> new FirstOf(ledger, this, tasks, n));
     }
 
     /**
@@ -408,6 +511,18 @@ public final class ScopeSpec {
         List<I> all = items(items);
         List<Callable<R>> tasks = tasksOf(all, Objects.requireNonNull(fn, "fn"));
         return new Outcomes<>(all, eachOf(tasks.toArray(new Callable<?>[0]), null));
+    }
+
+    /**
+     * Runs all tasks at the same time, each in a fork, and gives an outcome for each, in the order asked; see
+     * {@link #outcomes(Iterable, Task.Of)}.
+     *
+     * @param <T> the value of a task
+     * @param tasks the work, none of it null; the collection is copied
+     * @return an unmodifiable list, one outcome for each task; empty for no tasks, at once
+     */
+    public <T extends @Nullable Object> List<Outcome<T>> outcomes(Collection<? extends Callable<? extends T>> tasks) {
+        return eachOf(checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)), null);
     }
 
     @SuppressWarnings("unchecked") // each outcome is that of the task at its place
@@ -466,22 +581,36 @@ public final class ScopeSpec {
     }
 
     @Nullable
-    TimeSource clock() {
-        return clock;
+    ThreadFactory threads() {
+        return threads;
     }
 
-    @Nullable
-    Consumer<? super ScopeEvent> listener() {
-        return listener;
+    Handover handover() {
+        return handover;
+    }
+
+    /** What this says, if it says nothing but what blocks inside inherit. */
+    Handover asDefaults() {
+        if (name != null || limit != null || deadline != null || isolated || threads != null) {
+            throw new IllegalArgumentException(
+                    "defaults have a clock, listeners, propagators and onDiscard, and nothing"
+                            + " else; this has "
+                            + (name != null
+                                    ? "the name \"" + name + "\""
+                                    : limit != null || deadline != null
+                                            ? "a deadline"
+                                            : isolated ? "isolated()" : "threads(...)"));
+        }
+        return handover;
     }
 
     /** Whether anybody will ask how long a scope has been open. */
     boolean isTimed(Context outer) {
-        return limit != null || deadline != null || listener != null || outer.listener() != null;
+        return limit != null || deadline != null || handover.listener() != null || outer.listener() != null;
     }
 
     TimeSource timeWithin(Context outer) {
-        return clock == null ? outer.clock() : clock;
+        return handover.clock() == null ? outer.clock() : handover.clock();
     }
 
     /** The deadline of a scope that is opened now, as it stands in the specification. */

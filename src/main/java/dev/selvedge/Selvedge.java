@@ -4,6 +4,7 @@ import dev.selvedge.time.Deadline;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -103,9 +104,52 @@ public final class Selvedge {
             checkpoint();
         }
         try {
-            context.clock().waiter().await(context.clock().after(d));
+            boolean unused =
+                    context.clock().waiter(new Sleep(d)).await(context.clock().after(d));
         } catch (InterruptedException e) {
             throw Here.cancelledBy(e);
+        }
+    }
+
+    /**
+     * Waits for the result of an asynchronous client. If the thread is asked to stop meanwhile, the stage is cancelled,
+     * and a value that still arrives is {@linkplain ScopeSpec#onDiscard discarded}. A stage that is complete gives its
+     * result whatever else.
+     *
+     * @param <T> the value of the stage
+     * @param stage what another thread completes
+     * @return what the stage was completed with; null only if that was
+     * @throws Exception what the stage was completed with exceptionally, as it is, without a {@code CompletionException}
+     *     around it; an {@link Error} likewise; a {@link java.util.concurrent.CancellationException} if somebody else
+     *     cancelled the stage
+     * @throws ScopeCancelledException if the thread is interrupted before or while it waits
+     */
+    public static <T extends @Nullable Object> T await(CompletionStage<? extends T> stage) throws Exception {
+        return Arrival.await(Objects.requireNonNull(stage, "stage"));
+    }
+
+    /**
+     * Sets, once for the process, what scopes have that have no block around them: listeners, propagators, a clock, sinks
+     * of discarded values. To be called at the start of a program; scopes that are open already go on as they are. A
+     * library that wants to hook itself in can provide {@link ScopeDefaults} instead.
+     *
+     * @param spec what to begin with
+     * @throws IllegalArgumentException if it says anything else: a name, a deadline, isolation, threads
+     * @throws IllegalStateException if the defaults were set before, or were found when a scope was opened
+     */
+    public static void defaults(ScopeSpec spec) {
+        Defaults.set(Objects.requireNonNull(spec, "spec"));
+    }
+
+    /**
+     * What a sleeping thread waits for.
+     *
+     * @param length how long
+     */
+    private record Sleep(Duration length) {
+        @Override
+        public String toString() {
+            return "a sleep of " + Words.duration(length);
         }
     }
 

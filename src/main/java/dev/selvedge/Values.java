@@ -14,9 +14,14 @@ final class Values<T extends @Nullable Object> extends AbstractList<T> implement
     }
 
     @Override
+    public T get(int index) {
+        return at(values, index);
+    }
+
+    /** One of them: what the caller knows to be a T. */
     @SuppressWarnings({"unchecked", "NullAway"
     }) // each value is that of the task at its place, null if the task gave null
-    public T get(int index) {
+    static <T extends @Nullable Object> T at(@Nullable Object[] values, int index) {
         return (T) values[index];
     }
 

@@ -47,7 +47,7 @@ final class VirtualFork<T extends @Nullable Object> extends LiveFork<T> {
      * its first turn is done, and its thread still waits for that turn.
      */
     void awaitGone() throws InterruptedException {
-        Waiter me = scope.context.clock().waiter();
+        Waiter me = scope.context.clock().waiter(this);
         awaitsEnd = me;
         if (!gone) {
             boolean unused = me.await(scope.context.clock().never());

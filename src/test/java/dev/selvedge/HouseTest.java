@@ -25,7 +25,7 @@ class HouseTest {
             "\\bnanoTime\\(\\)|currentTimeMillis|Instant\\.now|Clock\\.system"
                     + "|Thread\\.sleep|LockSupport|\\bpark(Nanos|Until)?\\(|\\.join\\(\\)|\\.wait\\("
                     + "|CountDownLatch|CyclicBarrier|Semaphore|BlockingQueue|SynchronousQueue|Exchanger|Phaser|Condition\\b"
-                    + "|CompletableFuture|\\bFutureTask|ScheduledExecutor|ScheduledThreadPool|TimeUnit\\.\\w+\\.sleep|\\bsynchronized\\b");
+                    + "|\\bfuture\\.(get|join)\\(|\\bFutureTask|ScheduledExecutor|ScheduledThreadPool|TimeUnit\\.\\w+\\.sleep|\\bsynchronized\\b");
 
     /** Reading the seam, or joining a fork: what the rest of the library is allowed to do. */
     private static final Pattern THROUGH_THE_SEAM =

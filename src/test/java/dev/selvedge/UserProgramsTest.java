@@ -39,13 +39,10 @@ class UserProgramsTest {
         w.put("U01_Handler", "policies");
         w.put("U02_Retry", "policies");
         w.put("U03_Nested", "concurrency");
-        w.put("U08_Race", "hedge and quorum");
+        w.put("U08_Race", "hedge");
         w.put("U09_Map", "policies");
-        w.put("U10_Outcomes", "outcomes of tasks");
         w.put("U11_EachCompleted", "eachCompleted");
         w.put("U12_PerFork", "policies");
-        w.put("U14_Resources", "onCancel");
-        w.put("U15_Daemon", "daemon");
         w.put("U16_Process", "process");
         w.put("U17_Budget", "batch");
         w.put("U18_SharedSpec", "policies");
@@ -53,7 +50,7 @@ class UserProgramsTest {
         w.put("U20_Breaker", "policies");
         w.put("U24_Trailing", "concurrency");
         w.put("U26_Observe", "observe");
-        w.put("U27_Propagate", "propagate");
+        w.put("U27_Propagate", "libraries on its class path");
         w.put("U30_Limiter", "policies");
         return w;
     }

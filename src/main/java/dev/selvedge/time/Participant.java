@@ -1,5 +1,6 @@
 package dev.selvedge.time;
 
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -16,20 +17,38 @@ public final class Participant {
 
     private final VirtualClock clock;
     private final String name;
+
+    /** Whether the thread came by itself, and nobody who takes part waits for its end. */
+    private final boolean guest;
+
     private volatile @Nullable Thread thread;
 
     /** Whether it is this participant's turn. Set by the clock, cleared under its lock by the thread itself. */
     private volatile boolean released;
 
+    /** Whether the thread has taken up its turn. Written by the thread. */
+    private volatile boolean running;
+
     /** Whether the thread's interrupt flag is put aside while it waits for its turn. Written by the thread. */
     private volatile boolean interrupted;
 
-    /** What the thread waits on. Guarded by the clock's lock. */
+    /** Whether the thread is in a wait in real time that is part of the library's own work. Written by the thread. */
+    private volatile boolean holding;
+
+    /** What the thread waits on. Guarded by the clock's lock, as all that follows. */
     private @Nullable VirtualWaiter waitsOn;
 
-    Participant(VirtualClock clock, String name) {
+    /** Where it was first seen parked, when, and how often it was since; null if it was seen running. */
+    private StackTraceElement @Nullable [] parkedAt;
+
+    private long parkedSince;
+    private int looks;
+    private boolean parked;
+
+    Participant(VirtualClock clock, String name, boolean guest) {
         this.clock = clock;
         this.name = name;
+        this.guest = guest;
     }
 
     /**
@@ -48,7 +67,7 @@ public final class Participant {
 
     /** Takes back the announcement of a participant whose thread could not be started. */
     public void withdraw() {
-        clock.withdraw(this);
+        clock.ended(this);
     }
 
     /**
@@ -70,20 +89,15 @@ public final class Participant {
      * meanwhile.
      */
     void awaitTurn() {
-        while (!released) {
+        while (!released && clock.turns().stuck() == null) {
             LockSupport.park(this);
             if (Thread.currentThread().isInterrupted()) { // parking returns at once while the flag is set
                 interrupted = true;
                 Thread.interrupted();
-                clock.lock().lock();
-                try {
-                    interrupted();
-                    clock.dispatch();
-                } finally {
-                    clock.lock().unlock();
-                }
+                clock.interruptedBetween(this);
             }
         }
+        running = true;
         if (interrupted) {
             Thread.currentThread().interrupt();
             interrupted = false;
@@ -94,35 +108,114 @@ public final class Participant {
         return interrupted;
     }
 
-    /** Under the clock's lock: whether it has the turn. */
-    boolean isReleased() {
-        return released;
+    /** On its thread: a wait in real time that is part of the library's own work begins, or ends; how it was before. */
+    boolean hold(boolean now) {
+        boolean before = holding;
+        holding = now;
+        return before;
     }
+
+    @Nullable
+    Thread thread() {
+        return thread;
+    }
+
+    boolean isGuest() {
+        return guest;
+    }
+
+    // Under the clock's lock.
 
     void release() {
         released = true;
+        forgetLooks();
         LockSupport.unpark(thread);
     }
 
-    /** Under the clock's lock. */
     void waitsOn(VirtualWaiter waiter) {
         waitsOn = waiter;
-        released = false;
+        goesOutside();
     }
 
-    /** Under the clock's lock: the waiter was woken or is due. */
+    /** It has no turn any more, and comes back by waiting for one. */
+    void goesOutside() {
+        released = false;
+        running = false;
+        forgetLooks();
+    }
+
+    @Nullable
+    VirtualWaiter waitsOn() {
+        return waitsOn;
+    }
+
+    /** The waiter was woken or is due. */
     void resume(VirtualWaiter waiter) {
         if (waitsOn == waiter) {
             waitsOn = null;
-            clock.ready(this);
+            clock.turns().ready(this, waiter);
         }
     }
 
-    /** Under the clock's lock: the thread was interrupted, which ends its wait if it is in one. */
+    /** The thread was interrupted, which ends its wait if it is in one. */
     void interrupted() {
         VirtualWaiter waiter = waitsOn;
         if (waiter != null && waiter.end(Waiter.GONE)) {
             resume(waiter);
         }
+    }
+
+    /** The clock serves no more: the wait is over, if it is in one. */
+    void abandon() {
+        VirtualWaiter waiter = waitsOn;
+        if (waiter != null && waiter.end(Waiter.GONE)) {
+            waitsOn = null;
+        } else if (guest && running && thread != null) {
+            thread.interrupt(); // nobody else will
+        }
+        LockSupport.unpark(thread);
+    }
+
+    /**
+     * Looks whether the thread is parked outside the library. It counts as parked once it was at every look of a while, and
+     * stood at the same place in the first and the last of them.
+     */
+    void look(long real, long window, int atLeast) {
+        Thread t = thread;
+        if (t == null || !running || holding || !isParked(t.getState())) {
+            forgetLooks();
+            return;
+        }
+        if (parkedAt == null) {
+            begin(real, t.getStackTrace());
+            return;
+        }
+        looks++;
+        if (real - parkedSince >= window && looks >= atLeast) {
+            StackTraceElement[] place = t.getStackTrace();
+            boolean same = Arrays.equals(parkedAt, place);
+            begin(real, place);
+            parked = same;
+        }
+    }
+
+    private void begin(long real, StackTraceElement[] place) {
+        parkedAt = place;
+        parkedSince = real;
+        looks = 1;
+    }
+
+    private void forgetLooks() {
+        parkedAt = null;
+        parked = false;
+    }
+
+    private static boolean isParked(Thread.State state) {
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING || state == Thread.State.BLOCKED;
+    }
+
+    /** As it was at the latest look. */
+    boolean isParked() {
+        return parked;
     }
 }

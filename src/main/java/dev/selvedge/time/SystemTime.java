@@ -2,6 +2,7 @@ package dev.selvedge.time;
 
 import java.time.Duration;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** The machine's own time. */
 final class SystemTime implements TimeSource {
@@ -31,6 +32,18 @@ final class SystemTime implements TimeSource {
     @Override
     public Waiter waiter() {
         return new SystemWaiter();
+    }
+
+    @Override
+    public Waiter waiter(Object what) {
+        Objects.requireNonNull(what, "what");
+        return new SystemWaiter();
+    }
+
+    @Override
+    public <T extends @Nullable Object, X extends Exception> T external(Work<T, X> work)
+            throws X, InterruptedException {
+        return Objects.requireNonNull(work, "work").call();
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.selvedge.time;
 
 import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the time comes from: a monotonic clock, and the waits and timers on it.
@@ -54,6 +56,14 @@ public sealed interface TimeSource permits SystemTime, VirtualClock {
     Waiter waiter();
 
     /**
+     * The same, saying what the wait is for: reports of a {@link VirtualClock} show it.
+     *
+     * @param what for people; it is asked for its {@code toString} when there is something to report
+     * @return a waiter that nobody has woken
+     */
+    Waiter waiter(Object what);
+
+    /**
      * Has an alarm ring once at {@code due}, or at once if that has passed; an alarm that was stopped before stays
      * silent.
      *
@@ -79,4 +89,69 @@ public sealed interface TimeSource permits SystemTime, VirtualClock {
      * @return true if an interrupt is pending
      */
     boolean isInterrupted(Thread thread);
+
+    /**
+     * Runs work that goes on outside the sight of this source: a read from a socket on a platform thread, the wait for a
+     * child process. On the system's time it simply runs. A {@link VirtualClock} ticks along with real time meanwhile,
+     * rather than jump, and gives the caller's turn to others; the caller waits for its next turn before it goes on.
+     *
+     * @param <T> the value of the work
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+     * @param work runs in the calling thread, whether that takes part or not
+     * @return what the work returns
+     * @throws X what the work throws
+     * @throws InterruptedException if the work does
+     */
+    <T extends @Nullable Object, X extends Exception> T external(Work<T, X> work) throws X, InterruptedException;
+
+    /**
+     * The same, for work that gives nothing.
+     *
+     * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
+     * @param work runs in the calling thread, whether that takes part or not
+     * @throws X what the work throws
+     * @throws InterruptedException if the work does
+     */
+    default <X extends Exception> void external(VoidWork<X> work) throws X, InterruptedException {
+        Objects.requireNonNull(work, "work");
+        Work<@Nullable Object, X> valued = () -> {
+            work.run();
+            return null;
+        };
+        Object unused = external(valued);
+    }
+
+    /**
+     * Work that gives a value.
+     *
+     * @param <T> the value
+     * @param <X> its checked exception
+     */
+    @FunctionalInterface
+    interface Work<T extends @Nullable Object, X extends Exception> {
+        /**
+         * Does the work.
+         *
+         * @return the value
+         * @throws X if it fails
+         * @throws InterruptedException if it is interrupted
+         */
+        T call() throws X, InterruptedException;
+    }
+
+    /**
+     * Work that gives nothing.
+     *
+     * @param <X> its checked exception
+     */
+    @FunctionalInterface
+    interface VoidWork<X extends Exception> {
+        /**
+         * Does the work.
+         *
+         * @throws X if it fails
+         * @throws InterruptedException if it is interrupted
+         */
+        void run() throws X, InterruptedException;
+    }
 }

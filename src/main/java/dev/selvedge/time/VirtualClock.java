@@ -1,13 +1,13 @@
 package dev.selvedge.time;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Comparator;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +20,16 @@ import org.jspecify.annotations.Nullable;
  * by time and then by registration, and <em>one participant runs at a time</em>, until it waits through the library or
  * ends. So what a program does is a function of the program: the same order and the same times in every run.
  *
- * <p>A participant that blocks in any other way (a raw {@code Thread.sleep}, a socket, a {@code j.u.c.} queue) still
- * counts as running and holds the clock, and the other participants with it, until it comes back.
+ * <p><b>Beside real work.</b> A participant that runs holds the clock. One that blocks outside the library (a raw
+ * {@code Thread.sleep}, a socket, a {@code j.u.c.} queue) is seen doing so after about 20 real milliseconds: its turn
+ * is given to the next one, and once all who are busy block like that the time ticks along with real time, so that
+ * nothing times out sooner than it would in reality, and a real hang still does. Work that runs where nobody can see it
+ * (a platform thread that reads a socket, a child process whose output is read) is declared with
+ * {@link #external(Work)}.
+ *
+ * <p><b>Hangs.</b> If all participants wait for one another, nothing is scheduled and nothing is external, every wait
+ * ends with a {@link StuckClockError}, whose message tells who waits for what. The same ends any other hang, after
+ * {@linkplain #withWatchdog 30 seconds of real time} in which nothing has happened.
  *
  * <p>All methods are safe from any thread.
  *
@@ -29,26 +37,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class VirtualClock implements TimeSource {
 
-    private static final Comparator<Event> BY_TIME_THEN_ORDER =
-            Comparator.comparingLong(Event::due).thenComparingLong(Event::order);
+    private static final Duration GRACE = Duration.ofMillis(10);
+    private static final Duration WATCHDOG = Duration.ofSeconds(30);
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Turns turns;
+    private final Watch watch;
     private final Deadline never = new Deadline(this, Long.MAX_VALUE);
     private final Map<Thread, Participant> participants = new ConcurrentHashMap<>();
 
-    /** Written under the lock. */
-    private volatile long now;
+    /** The thread that moves the time by hand. Guarded by the lock. */
+    private @Nullable Thread advancing;
 
-    /** How far the time may go by itself. Guarded by the lock, as all that follows. */
-    private long horizon;
-
-    private long events;
-    private int running;
-    private final ArrayDeque<Participant> ready = new ArrayDeque<>();
-    private final PriorityQueue<Event> agenda = new PriorityQueue<>(BY_TIME_THEN_ORDER);
-
-    private VirtualClock(long horizon) {
-        this.horizon = horizon;
+    private VirtualClock(boolean manual, Duration grace, Duration watchdog) {
+        this.turns = new Turns(manual);
+        this.watch = new Watch(this, turns, grace, watchdog);
     }
 
     /**
@@ -57,18 +59,53 @@ public final class VirtualClock implements TimeSource {
      * @return a new clock, which shares nothing with any other
      */
     public static VirtualClock jumping() {
-        return new VirtualClock(Long.MAX_VALUE - 1);
+        return new VirtualClock(false, GRACE, WATCHDOG);
     }
 
     /**
-     * A clock that stands at zero and moves only by {@link #advance}. Who waits on it, with nobody to move it, waits
-     * for good.
+     * A clock that stands at zero and moves only by {@link #advance} and {@link #advanceUntilIdle}. Who waits on it,
+     * with nobody to move it, waits until the {@linkplain #withWatchdog watchdog} ends that.
      *
      * @return a new clock, which shares nothing with any other
      */
     public static VirtualClock manual() {
-        return new VirtualClock(0);
+        return new VirtualClock(true, GRACE, WATCHDOG);
     }
+
+    /**
+     * A clock like this one, with another grace: how long it waits in real time, and looks again, before a jump at
+     * which something may be on its way from outside. That is so while somebody waits for a {@code CompletionStage},
+     * and once a thread that takes no part has woken or interrupted one that does. Other jumps take no time.
+     *
+     * @param grace in real time, 10 ms by default; zero means to jump at once
+     * @return a new clock, which stands at zero and shares nothing with this one
+     * @throws IllegalArgumentException if {@code grace} is negative
+     */
+    public VirtualClock withGrace(Duration grace) {
+        if (Objects.requireNonNull(grace, "grace").isNegative()) {
+            throw new IllegalArgumentException("grace must not be negative: " + grace);
+        }
+        return new VirtualClock(turns.isManual(), grace, watch.patience());
+    }
+
+    /**
+     * A clock like this one, with another patience: how long it may stand in real time, with nothing happening on it,
+     * while somebody takes part and no external work is declared. After that it is stuck: every wait on it ends with a
+     * {@link StuckClockError}.
+     *
+     * @param patience in real time, 30 s by default; a duration too long to count in nanoseconds (292 years) means for
+     *     good
+     * @return a new clock, which stands at zero and shares nothing with this one
+     * @throws IllegalArgumentException if {@code patience} is zero or negative
+     */
+    public VirtualClock withWatchdog(Duration patience) {
+        if (Objects.requireNonNull(patience, "patience").isNegative() || patience.isZero()) {
+            throw new IllegalArgumentException("patience must be positive: " + patience);
+        }
+        return new VirtualClock(turns.isManual(), watch.grace(), patience);
+    }
+
+    // Moving the time by hand.
 
     /**
      * Lets so much time pass: everything due until then, and at that very moment, happens in its order, and has come to
@@ -76,38 +113,107 @@ public final class VirtualClock implements TimeSource {
      *
      * @param by how far the time moves from now on; zero lets happen what is due at this moment
      * @throws IllegalArgumentException if {@code by} is negative: time does not go back
+     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock
      */
     public void advance(Duration by) {
         if (Objects.requireNonNull(by, "by").isNegative()) {
             throw new IllegalArgumentException("time does not go back: by must not be negative: " + by);
         }
-        Participant me = enter("advance");
+        moving("advance", () -> advanceTo(after(by)));
+    }
+
+    /**
+     * Lets happen what is due at this moment, and what that leads to, without the time moving on. When it returns,
+     * every other participant waits.
+     *
+     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock
+     */
+    public void runCurrent() {
+        moving("runCurrent", () -> advanceTo(after(Duration.ZERO)));
+    }
+
+    /**
+     * Lets the time pass until nothing is scheduled any more: every sleep, deadline and alarm has come or was stopped,
+     * and all others wait or have ended. With something that goes on for good, like {@code every}, this does too.
+     * Inside a scope with a deadline, that deadline is scheduled as well.
+     *
+     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock
+     */
+    public void advanceUntilIdle() {
+        moving("advanceUntilIdle", () -> {
+            advanceTo(after(Duration.ZERO));
+            for (long due = nextDue(); due != Long.MAX_VALUE; due = nextDue()) {
+                advanceTo(new Deadline(this, due));
+            }
+        });
+    }
+
+    private void moving(String how, Runnable move) {
+        turns.lock.lock();
         try {
-            Deadline target = after(by);
-            lock.lock();
-            try {
-                horizon = Math.max(horizon, target.nanosOn(this));
-            } finally {
-                lock.unlock();
+            if (advancing != null) {
+                throw new IllegalStateException("cannot " + how + ": the clock is already being moved by " + advancing);
             }
-            boolean interrupted = false;
-            do {
-                VirtualWaiter waiter = new VirtualWaiter(this);
-                try {
-                    waiter.await(target);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            } while (!restsAt(target));
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            advancing = Thread.currentThread();
         } finally {
+            turns.lock.unlock();
+        }
+        Participant me = enter(how);
+        try {
+            move.run();
+        } finally {
+            turns.lock.lock();
+            try {
+                advancing = null;
+            } finally {
+                turns.lock.unlock();
+            }
             if (me != null) {
                 me.end();
             }
         }
     }
+
+    private void advanceTo(Deadline target) {
+        long moment = target.nanosOn(this);
+        turns.lock.lock();
+        try {
+            turns.moveHorizon(Math.min(moment, Long.MAX_VALUE - 1));
+        } finally {
+            turns.lock.unlock();
+        }
+        boolean interrupted = false;
+        do {
+            try {
+                boolean unused = new VirtualWaiter(this, "the time to pass").await(target);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        } while (!restsAt(moment));
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean restsAt(long moment) {
+        turns.lock.lock();
+        try {
+            return turns.restsAt(moment);
+        } finally {
+            turns.lock.unlock();
+        }
+    }
+
+    private long nextDue() {
+        turns.lock.lock();
+        try {
+            return turns.nextDue();
+        } finally {
+            turns.lock.unlock();
+        }
+    }
+
+    // Reading it.
 
     /**
      * The time that has passed on this clock since it was made.
@@ -115,17 +221,57 @@ public final class VirtualClock implements TimeSource {
      * @return zero at first; to the nanosecond
      */
     public Duration elapsed() {
-        return Duration.ofNanos(now);
+        return Duration.ofNanos(turns.now());
+    }
+
+    /**
+     * The moment of this clock as that of a wall clock that showed 1970-01-01T00:00:00Z when this one was made. As a
+     * {@link java.time.InstantSource}, {@code clock::now} serves code that asks for the date.
+     *
+     * @return the epoch, and what has {@linkplain #elapsed() passed} since
+     */
+    public Instant now() {
+        return Instant.EPOCH.plus(elapsed());
+    }
+
+    /**
+     * What is scheduled: sleeps and other waits with an end, deadlines of scopes, alarms.
+     *
+     * @return what will happen if nothing stops it, in its order; unmodifiable, as of now
+     */
+    public List<Pending> pending() {
+        turns.lock.lock();
+        try {
+            return turns.pending().stream()
+                    .map(e -> new Pending(e.name(), Duration.ofNanos(e.due())))
+                    .toList();
+        } finally {
+            turns.lock.unlock();
+        }
+    }
+
+    /**
+     * Something that is scheduled.
+     *
+     * @param name what it is, for people: {@code fork-1: a sleep of 5 s}, {@code the deadline of the scope "page"}
+     * @param due when, as {@link #elapsed} counts
+     */
+    public record Pending(String name, Duration due) {
+        /** Checks that both are there. */
+        public Pending {
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(due, "due");
+        }
     }
 
     @Override
     public long nanoTime() {
-        return now;
+        return turns.now();
     }
 
     @Override
     public Deadline after(Duration d) {
-        return Deadline.of(this, now, d);
+        return Deadline.of(this, turns.now(), d);
     }
 
     @Override
@@ -133,9 +279,16 @@ public final class VirtualClock implements TimeSource {
         return never;
     }
 
+    // Waiting on it.
+
     @Override
     public Waiter waiter() {
-        return new VirtualWaiter(this);
+        return new VirtualWaiter(this, null);
+    }
+
+    @Override
+    public Waiter waiter(Object what) {
+        return new VirtualWaiter(this, Objects.requireNonNull(what, "what"));
     }
 
     @Override
@@ -143,28 +296,22 @@ public final class VirtualClock implements TimeSource {
         if (!alarm.arm(due.nanosOn(this))) {
             return;
         }
-        lock.lock();
-        try {
-            schedule(alarm.due(), alarm);
-            dispatch();
-        } finally {
-            lock.unlock();
-        }
+        touch(() -> {
+            if (alarm.due() != Long.MAX_VALUE) {
+                turns.schedule(alarm.due(), alarm);
+            }
+        });
     }
 
     @Override
     public void interrupt(Thread thread) {
-        lock.lock();
-        try {
+        touch(() -> {
             Participant p = participants.get(thread);
             if (p != null) {
                 p.interrupted();
             }
             thread.interrupt();
-            dispatch();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     @Override
@@ -172,6 +319,55 @@ public final class VirtualClock implements TimeSource {
         Participant p = participants.get(thread);
         return thread.isInterrupted() || (p != null && p.isInterrupted());
     }
+
+    @Override
+    public <T extends @Nullable Object, X extends Exception> T external(Work<T, X> work)
+            throws X, InterruptedException {
+        Objects.requireNonNull(work, "work");
+        Participant me = me();
+        turns.lock.lock();
+        try {
+            turns.beginExternal(me);
+        } finally {
+            turns.lock.unlock();
+        }
+        try {
+            return work.call();
+        } finally {
+            turns.lock.lock();
+            try {
+                turns.endExternal(me);
+            } finally {
+                turns.lock.unlock();
+            }
+            if (me != null) {
+                me.awaitTurn();
+            }
+        }
+    }
+
+    /**
+     * Runs something that blocks for moments in real time and is part of a wait on this clock: the calling thread counts
+     * as running all the while, and is not taken for one that blocks outside.
+     *
+     * @param briefly runs in the calling thread
+     * @throws InterruptedException if it does
+     */
+    public void holdDuring(VoidWork<InterruptedException> briefly) throws InterruptedException {
+        Participant me = me();
+        if (me == null) {
+            briefly.run();
+            return;
+        }
+        boolean before = me.hold(true);
+        try {
+            briefly.run();
+        } finally {
+            boolean unused = me.hold(before);
+        }
+    }
+
+    // Taking part in it.
 
     /**
      * Announces a participant whose thread is about to be started: its start is an event like any other. That thread
@@ -182,13 +378,17 @@ public final class VirtualClock implements TimeSource {
      *     thread cannot be started
      */
     public Participant enroll(String name) {
-        Participant p = new Participant(this, Objects.requireNonNull(name, "name"));
-        lock.lock();
+        return enroll(new Participant(this, Objects.requireNonNull(name, "name"), false));
+    }
+
+    private Participant enroll(Participant p) {
+        turns.lock.lock();
         try {
-            ready.add(p);
-            dispatch();
+            if (turns.enroll(p)) {
+                Lookout.watch(watch);
+            }
         } finally {
-            lock.unlock();
+            turns.lock.unlock();
         }
         return p;
     }
@@ -201,18 +401,21 @@ public final class VirtualClock implements TimeSource {
      *     changed
      */
     public @Nullable Participant enter(String name) {
-        if (participants.containsKey(Thread.currentThread())) {
+        Objects.requireNonNull(name, "name");
+        if (me() != null) {
             return null;
         }
-        Participant p = enroll(name);
+        Participant p = enroll(new Participant(this, name, true));
         p.begin();
         return p;
     }
 
     @Override
     public String toString() {
-        return "a virtual clock at " + elapsed();
+        return "a virtual clock at " + Report.seconds(elapsed());
     }
+
+    // For waiters, participants and whoever watches over tests.
 
     void began(Participant p) {
         participants.put(Thread.currentThread(), p);
@@ -220,25 +423,57 @@ public final class VirtualClock implements TimeSource {
     }
 
     void ended(Participant p) {
-        lock.lock();
+        turns.lock.lock();
         try {
             participants.remove(Thread.currentThread(), p);
-            running--;
-            dispatch();
+            if (turns.leave(p)) {
+                Lookout.forget(watch);
+            }
         } finally {
-            lock.unlock();
+            turns.lock.unlock();
         }
     }
 
-    void withdraw(Participant p) {
-        lock.lock();
+    void interruptedBetween(Participant p) {
+        turns.lock.lock();
         try {
-            if (!ready.remove(p) && p.isReleased()) {
-                running--;
-                dispatch();
-            }
+            p.interrupted();
+            turns.dispatch();
         } finally {
-            lock.unlock();
+            turns.lock.unlock();
+        }
+    }
+
+    /** Something that may give somebody a turn, done by any thread. */
+    void touch(Runnable what) {
+        turns.lock.lock();
+        try {
+            turns.touchedBy(Thread.currentThread(), me() != null);
+            what.run();
+            turns.dispatch();
+        } finally {
+            turns.lock.unlock();
+        }
+    }
+
+    /** What is left on a clock whose test is over, for people; whoever takes part is let go. */
+    List<String> remains() {
+        turns.lock.lock();
+        try {
+            List<String> left = new ArrayList<>();
+            for (Participant p : turns.participants()) {
+                left.add("\"" + p + "\" still takes part");
+            }
+            for (Turns.Event e : turns.pending()) {
+                left.add(e.name() + " is scheduled for " + Report.seconds(Duration.ofNanos(e.due())));
+            }
+            if (!turns.isEmpty()) {
+                turns.fail(new StuckClockError(
+                        "the test of " + this + " is over" + Report.of(turns.participants(), null)));
+            }
+            return left;
+        } finally {
+            turns.lock.unlock();
         }
     }
 
@@ -247,112 +482,11 @@ public final class VirtualClock implements TimeSource {
         return participants.get(Thread.currentThread());
     }
 
-    ReentrantLock lock() {
-        return lock;
+    Turns turns() {
+        return turns;
     }
 
-    /** Under the lock: the participant, which runs, gives up its turn until the waiter is woken, due or interrupted. */
-    void yieldTo(VirtualWaiter waiter, Participant p, long due) {
-        p.waitsOn(waiter);
-        if (due != Long.MAX_VALUE) {
-            schedule(Math.max(due, now), waiter);
-        }
-        running--;
-        dispatch();
-    }
-
-    /** Under the lock: the participant's turn comes after those who were ready before it. */
-    void ready(Participant p) {
-        ready.add(p);
-    }
-
-    /** Under the lock, held once: gives the turn to whoever is next, and moves the time if nobody is. */
-    void dispatch() {
-        while (running == 0) {
-            Participant next = ready.poll();
-            if (next != null) {
-                running = 1;
-                next.release();
-                return;
-            }
-            Event event = nextEvent();
-            if (event == null) {
-                return; // all wait for one another, or for something outside
-            }
-            now = Math.max(now, event.due);
-            switch (event.what) {
-                case VirtualWaiter waiter -> waiter.expire();
-                case Alarm alarm -> ring(alarm);
-                default -> throw new AssertionError(event.what);
-            }
-        }
-    }
-
-    /** Outside the lock: what rings may take locks of its own. Nobody else gets a turn meanwhile. */
-    private void ring(Alarm alarm) {
-        running = 1;
-        lock.unlock();
-        try {
-            alarm.trigger();
-        } finally {
-            lock.lock();
-            running = 0;
-        }
-    }
-
-    private @Nullable Event nextEvent() {
-        while (true) {
-            Event event = agenda.peek();
-            if (event == null) {
-                return null;
-            }
-            if (event.isOver()) {
-                agenda.remove();
-                continue;
-            }
-            if (event.due > horizon || participants.isEmpty()) {
-                return null;
-            }
-            agenda.remove();
-            return event;
-        }
-    }
-
-    private void schedule(long due, Object what) {
-        if (due != Long.MAX_VALUE) {
-            agenda.add(new Event(due, events++, what));
-        }
-    }
-
-    /** How many moments lie ahead at which something happens. For tests. */
-    int pendingForTest() {
-        lock.lock();
-        try {
-            return (int) agenda.stream().filter(e -> !e.isOver()).count();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Whether a moment has come and nothing is left to happen at it but what the calling participant does. */
-    private boolean restsAt(Deadline moment) {
-        lock.lock();
-        try {
-            Event next = nextEvent();
-            if (next != null) {
-                agenda.add(next);
-            }
-            long target = moment.nanosOn(this);
-            return now >= target && ready.isEmpty() && (next == null || next.due > target);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Something that happens at a moment: a waiter whose time is up, or an alarm. */
-    private record Event(long due, long order, Object what) {
-        boolean isOver() {
-            return what instanceof VirtualWaiter w ? w.isOver() : what instanceof Alarm a && a.isOver();
-        }
+    static long nanos(Duration d) {
+        return TimeUnit.NANOSECONDS.convert(d); // saturates
     }
 }

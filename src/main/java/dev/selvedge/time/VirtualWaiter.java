@@ -1,28 +1,36 @@
 package dev.selvedge.time;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A wait on a virtual clock: the thread gives up its turn, and gets it back as an event of the clock. */
 final class VirtualWaiter extends Waiter {
 
     private final VirtualClock clock;
+    private final @Nullable Object what;
+    private boolean fromOutside;
 
     /** The participant of {@link #thread}, from the moment it waits. Guarded by the clock's lock. */
     private @Nullable Participant participant;
 
-    VirtualWaiter(VirtualClock clock) {
+    VirtualWaiter(VirtualClock clock, @Nullable Object what) {
         this.clock = clock;
+        this.what = what;
+    }
+
+    @Override
+    public Waiter fromOutside() {
+        fromOutside = true;
+        return this;
+    }
+
+    boolean isFromOutside() {
+        return fromOutside;
     }
 
     @Override
     void woken() {
-        clock.lock().lock();
-        try {
-            resume();
-            clock.dispatch();
-        } finally {
-            clock.lock().unlock();
-        }
+        clock.touch(this::resume);
     }
 
     @Override
@@ -35,7 +43,7 @@ final class VirtualWaiter extends Waiter {
         // A thread that does not take part does so while it waits.
         Participant guest = clock.enter(thread.getName());
         try {
-            return block(java.util.Objects.requireNonNull(guest), due);
+            return block(Objects.requireNonNull(guest), due);
         } finally {
             if (guest != null) {
                 guest.end();
@@ -44,7 +52,8 @@ final class VirtualWaiter extends Waiter {
     }
 
     private boolean block(Participant me, long due) throws InterruptedException {
-        clock.lock().lock();
+        Turns turns = clock.turns();
+        turns.lock.lock();
         try {
             if (state() == WOKEN) {
                 return true;
@@ -56,10 +65,12 @@ final class VirtualWaiter extends Waiter {
                 Thread.currentThread().interrupt();
                 return true;
             }
-            participant = me;
-            clock.yieldTo(this, me, due);
+            if (turns.stuck() == null) {
+                participant = me;
+                turns.yieldTo(this, me, due);
+            }
         } finally {
-            clock.lock().unlock();
+            turns.lock.unlock();
         }
         me.awaitTurn();
         if (state() == WOKEN) {
@@ -67,6 +78,11 @@ final class VirtualWaiter extends Waiter {
         }
         if (Thread.interrupted()) {
             throw new InterruptedException();
+        }
+        StuckClockError stuck = turns.stuck();
+        if (stuck != null && !(due != Long.MAX_VALUE && due <= turns.now())) {
+            end(GONE);
+            throw stuck;
         }
         return false;
     }
@@ -87,5 +103,16 @@ final class VirtualWaiter extends Waiter {
         if (participant != null) {
             participant.resume(this);
         }
+    }
+
+    /** What the wait is for. */
+    String purpose() {
+        return what == null ? "to be woken" : what.toString();
+    }
+
+    @Override
+    public String toString() {
+        String who = participant == null ? thread.getName() : participant.name();
+        return what == null ? who : who + ": " + what;
     }
 }

@@ -62,6 +62,17 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
     }
 
     /**
+     * Says that code outside the source's sight may wake this waiter: the callback of an asynchronous client, a thread
+     * that takes no part. A {@link VirtualClock} then waits a moment of real time before it jumps, and does not take the
+     * wait for a deadlock. To be called before the wait.
+     *
+     * @return this waiter
+     */
+    public Waiter fromOutside() {
+        return this;
+    }
+
+    /**
      * Waits, on the thread that made this waiter.
      *
      * @param until the moment at which to give up, of the source that made this waiter; or one that never comes

@@ -174,7 +174,7 @@ class VirtualClockTest {
             return manual.elapsed();
         }));
         Thread.ofVirtual().start(task);
-        while (manual.pendingForTest() == 0) {
+        while (manual.pending().size() == 0) {
             Thread.onSpinWait();
         }
 
@@ -202,7 +202,7 @@ class VirtualClockTest {
                     return i;
                 }));
         Thread.ofVirtual().start(task);
-        while (manual.pendingForTest() < 3) {
+        while (manual.pending().size() < 3) {
             Thread.onSpinWait();
         }
 

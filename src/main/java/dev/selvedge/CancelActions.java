@@ -1,0 +1,171 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Participant;
+import dev.selvedge.time.StuckClockError;
+import dev.selvedge.time.VirtualClock;
+import dev.selvedge.time.Waiter;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be done when a scope is asked to stop: on a platform thread of its own, the last one first. The scope waits for
+ * that thread.
+ *
+ * <p>A thread of its own, since whoever cancels must not wait (the timer), and the owner may be blocked in the very call that
+ * the action is to end.
+ */
+final class CancelActions {
+
+    private final LiveScope scope;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by the lock.
+    private final Deque<Callable<?>> actions = new ArrayDeque<>();
+    private boolean cancelled;
+    private boolean over;
+    private boolean busy;
+    private @Nullable Thread helper;
+    private @Nullable Waiter watch;
+
+    CancelActions(LiveScope scope) {
+        this.scope = scope;
+    }
+
+    /** One more; if the scope has been asked to stop, it begins at once. The owner. */
+    void add(Callable<?> action, boolean already) {
+        lock.lock();
+        try {
+            actions.push(action);
+            cancelled |= already;
+            startHelper();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The scope was asked to stop. Any thread, more than once. */
+    void begin() {
+        lock.lock();
+        try {
+            cancelled = true;
+            startHelper();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void startHelper() {
+        if (!cancelled || over || busy || actions.isEmpty()) {
+            return;
+        }
+        Participant participant =
+                scope.context.clock() instanceof VirtualClock virtual ? virtual.enroll("on cancel") : null;
+        try {
+            busy = true;
+            helper = Thread.ofPlatform()
+                    .daemon()
+                    .name(scope.displayName() + "/on-cancel")
+                    .start(() -> help(participant));
+        } catch (Throwable e) {
+            busy = false; // no thread to be had: the owner does it at the end
+            if (participant != null) {
+                participant.withdraw();
+            }
+            scope.context.unhandled(scope.displayName(), e);
+        }
+    }
+
+    private void help(@Nullable Participant participant) {
+        if (participant != null) {
+            participant.begin();
+        }
+        try {
+            for (Callable<?> next = next(); next != null; next = next()) {
+                run(next);
+            }
+        } finally {
+            if (participant != null) {
+                participant.end();
+            }
+        }
+    }
+
+    /** The next action; if there is none, the helper is done with. */
+    private @Nullable Callable<?> next() {
+        lock.lock();
+        try {
+            Callable<?> next = actions.poll();
+            if (next == null) {
+                busy = false;
+                if (watch != null) {
+                    watch.wake();
+                }
+            }
+            return next;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Outside the scope, but in its time. */
+    private void run(Callable<?> action) {
+        try {
+            Object unused = Selvedge.scope().clock(scope.context.clock()).call(action::call);
+        } catch (Throwable e) {
+            scope.context.unhandled(scope.displayName(), e);
+        }
+    }
+
+    /** From now on nothing begins any more; waits for what has begun. The owner. */
+    void end() {
+        Thread running;
+        lock.lock();
+        try {
+            over = true;
+            running = helper;
+            if (!cancelled) {
+                actions.clear();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (running != null) {
+            awaitEnd(running);
+        }
+        for (Callable<?> left = next(); left != null; left = next()) {
+            run(left); // there was no thread for it
+        }
+    }
+
+    /** An interrupt that comes meanwhile is for whoever waits next. */
+    private void awaitEnd(Thread running) {
+        boolean interrupted = false;
+        for (Waiter me = watched(); me != null; me = watched()) {
+            try {
+                boolean unused = me.await(scope.context.clock().never());
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } catch (StuckClockError e) {
+                break; // the helper is told the same
+            }
+        }
+        interrupted |= Waiter.awaitEndUninterruptibly(running); // it has nothing left to do
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A waiter that is woken when the helper has nothing left to do; null if it has nothing now. */
+    private @Nullable Waiter watched() {
+        lock.lock();
+        try {
+            watch = !busy ? null : scope.context.clock().waiter("what is done on cancel");
+            return watch;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

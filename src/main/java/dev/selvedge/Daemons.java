@@ -1,0 +1,82 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Deadline;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+/** The forks of a scope that run in its background: they are cancelled when all others have ended. The owner's. */
+final class Daemons {
+
+    private final LiveScope scope;
+    private final Set<LiveFork<?>> all = Collections.newSetFromMap(new IdentityHashMap<>(0));
+
+    Daemons(LiveScope scope) {
+        this.scope = scope;
+    }
+
+    void add(Callable<?> task) {
+        all.add(scope.fork("daemon-" + (all.size() + 1), task));
+    }
+
+    /** The moments are counted from now on, so that a late start of one does not make the next one later. */
+    void every(Duration period, Callable<?> action) {
+        long step = TimeUnit.NANOSECONDS.convert(period); // saturates
+        long first = later(now(), step);
+        add(() -> {
+            for (long due = first; ; due = nextAfter(due, step)) {
+                boolean unused = scope.context.clock().waiter("its next turn").await(moment(due));
+                Object ignored = action.call();
+            }
+        });
+    }
+
+    private Deadline moment(long due) {
+        return due == Long.MAX_VALUE
+                ? scope.context.clock().never()
+                : scope.context.clock().after(Duration.ofNanos(due - now()));
+    }
+
+    /** The next moment that has not passed: those that a slow action has missed are left out. */
+    private long nextAfter(long due, long step) {
+        long missed = Math.max(0, (now() - due) / step);
+        return later(due + missed * step, step);
+    }
+
+    private static long later(long moment, long step) {
+        return moment > Long.MAX_VALUE - step ? Long.MAX_VALUE : moment + step;
+    }
+
+    private long now() {
+        return scope.context.clock().nanoTime();
+    }
+
+    /** Waits for the others, then cancels these; whether an interrupt is to be posted again. */
+    boolean awaitOthers() {
+        if (all.isEmpty()) {
+            return false;
+        }
+        boolean interrupted = false;
+        Roster forks = scope.roster();
+        for (int i = 0, n = forks.size(); i < n; i++) {
+            LiveFork<?> fork = (LiveFork<?>) forks.at(i);
+            if (!all.contains(fork)) {
+                interrupted |= scope.await(fork::isDone, () -> {
+                    boolean unused = fork.awaitEnd(scope.context.clock().never());
+                });
+            }
+        }
+        String message = "the body and the forks of " + Words.scope(scope.givenName()) + " have ended";
+        for (LiveFork<?> daemon : all) {
+            daemon.cancel(new CancelReason(CancelReason.Kind.CALLER, message, null));
+        }
+        return interrupted;
+    }
+
+    void clear() {
+        all.clear();
+    }
+}

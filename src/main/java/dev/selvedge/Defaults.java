@@ -1,0 +1,65 @@
+package dev.selvedge;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** What scopes of this process have that have no block around them: set once, or found. */
+final class Defaults {
+
+    private static final ReentrantLock LOCK = new ReentrantLock();
+
+    /** null → what was set or found; written under the lock. */
+    private static volatile @Nullable Context outermost;
+
+    /** Who gave the defaults, for people; null if nobody did. Guarded by the lock. */
+    private static @Nullable String source;
+
+    private Defaults() {}
+
+    /** Outside any block. */
+    static Context context() {
+        Context known = outermost;
+        return known == null ? find() : known;
+    }
+
+    static void set(ScopeSpec spec) {
+        Handover given = spec.asDefaults();
+        LOCK.lock();
+        try {
+            String before = source;
+            if (before != null) {
+                throw new IllegalStateException("the defaults of this process are given once, and were by " + before);
+            }
+            outermost = Context.PLAIN.with(given);
+            source = "Selvedge.defaults";
+        } finally {
+            LOCK.unlock();
+        }
+    }
+
+    private static Context find() {
+        LOCK.lock();
+        try {
+            Context known = outermost;
+            if (known != null) {
+                return known;
+            }
+            Context found = Context.PLAIN;
+            List<String> names = new ArrayList<>();
+            for (ScopeDefaults each : ServiceLoader.load(ScopeDefaults.class, ScopeDefaults.class.getClassLoader())) {
+                found = found.with(each.defaults().asDefaults());
+                names.add(each.getClass().getName());
+            }
+            if (!names.isEmpty()) {
+                source = String.join(" and ", names);
+            }
+            outermost = found;
+            return found;
+        } finally {
+            LOCK.unlock();
+        }
+    }
+}

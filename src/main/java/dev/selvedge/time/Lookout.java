@@ -1,0 +1,59 @@
+package dev.selvedge.time;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread that looks at virtual clocks in real time: a daemon, one for all clocks, which sleeps while nobody takes part
+ * in any.
+ */
+final class Lookout implements Runnable {
+
+    private static final long EVERY = 1_000_000;
+
+    private static final Set<Watch> WATCHES = ConcurrentHashMap.newKeySet();
+
+    private Lookout() {}
+
+    /** Somebody takes part in a clock. */
+    static void watch(Watch clock) {
+        boolean idle = WATCHES.isEmpty();
+        WATCHES.add(clock);
+        if (idle) {
+            LockSupport.unpark(Lazy.THREAD);
+        }
+    }
+
+    /** Nobody does any more. */
+    static void forget(Watch clock) {
+        WATCHES.remove(clock);
+    }
+
+    @Override
+    @SuppressWarnings("InfiniteRecursion") // it is none: a loop for good
+    public void run() {
+        while (true) {
+            if (WATCHES.isEmpty()) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, EVERY);
+            }
+            for (Watch watch : WATCHES) {
+                try {
+                    watch.look(System.nanoTime());
+                } catch (Throwable e) {
+                    Thread me = Thread.currentThread();
+                    me.getUncaughtExceptionHandler().uncaughtException(me, e);
+                }
+            }
+        }
+    }
+
+    /** The thread starts with the first virtual clock that is used. */
+    private static final class Lazy {
+
+        static final Thread THREAD =
+                Thread.ofPlatform().daemon().name("selvedge-virtual-time").start(new Lookout());
+    }
+}

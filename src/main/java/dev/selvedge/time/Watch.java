@@ -1,0 +1,170 @@
+package dev.selvedge.time;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is seen of one virtual clock in real time: who is parked outside the library, how long nothing has happened, and what
+ * follows from that.
+ */
+final class Watch {
+
+    private static final System.Logger LOG = System.getLogger("dev.selvedge.time");
+
+    private static final long MILLI = 1_000_000;
+
+    /** How long a thread must have been parked at one place to count as blocked outside the library, and at how many looks. */
+    private static final long WINDOW = 20 * MILLI;
+
+    private static final int LOOKS = 8;
+
+    /** The most that a look adds to the time: one that was late, since the machine was busy, must not time anybody out. */
+    private static final long TICK = 5 * MILLI;
+
+    /** How long all must have waited for one another before that is called a deadlock. */
+    private static final long DEADLOCK = 500 * MILLI;
+
+    private static final long HELD = 2_000 * MILLI;
+
+    private final VirtualClock clock;
+    private final Turns turns;
+    private final Duration grace;
+    private final Duration patience;
+
+    // Of the lookout's thread, under the clock's lock.
+    private long steps = -1;
+    private long since;
+    private long lastLook;
+    private boolean ticking;
+    private boolean toldOfHolding;
+    private boolean toldOfTicking;
+
+    Watch(VirtualClock clock, Turns turns, Duration grace, Duration patience) {
+        this.clock = clock;
+        this.turns = turns;
+        this.grace = grace;
+        this.patience = patience;
+    }
+
+    Duration grace() {
+        return grace;
+    }
+
+    Duration patience() {
+        return patience;
+    }
+
+    /** Looks once. What is to be told is told outside the lock. */
+    void look(long real) {
+        List<Runnable> tell = new ArrayList<>();
+        turns.lock.lock();
+        try {
+            if (!turns.isEmpty() && turns.stuck() == null) {
+                lookAtThreads(real);
+                if (steps == turns.steps()) {
+                    nothingHappenedUntil(real, tell);
+                }
+                if (steps != turns.steps()) {
+                    steps = turns.steps();
+                    since = real;
+                    ticking = false;
+                    toldOfHolding = false;
+                }
+            }
+            lastLook = real;
+        } finally {
+            turns.lock.unlock();
+        }
+        tell.forEach(Runnable::run);
+    }
+
+    private void lookAtThreads(long real) {
+        Participant running = turns.running();
+        if (running != null && steps == turns.steps()) {
+            running.look(real, WINDOW, LOOKS);
+        }
+        for (Participant p : turns.outside()) {
+            p.look(real, WINDOW, LOOKS);
+        }
+    }
+
+    private void nothingHappenedUntil(long real, List<Runnable> tell) {
+        long quiet = real - since;
+        Participant running = turns.running();
+        if (running != null && running.isParked()) {
+            turns.giveOn(running);
+            if (!turns.isHeld() && !turns.isManual()) {
+                tellOfTicking(running, tell);
+                if (allParked()) {
+                    turns.tick(WINDOW); // so long it has been
+                }
+            }
+        } else if (turns.isHeld()) {
+            if (quiet >= HELD && !toldOfHolding) {
+                toldOfHolding = true;
+                tellOfHolding(running, quiet, tell);
+            }
+        } else if (turns.isManual()) {
+            turns.dispatch(); // it may have waited for somebody to be parked
+        } else if (turns.hasExternals() || !turns.outside().isEmpty()) {
+            tick(real);
+        } else if (turns.nextDue() < Long.MAX_VALUE - 1) {
+            if (quiet >= VirtualClock.nanos(grace)) {
+                turns.jump();
+            }
+        } else if (quiet >= DEADLOCK && !turns.expectsOutside()) {
+            fail(
+                    "a deadlock on " + clock
+                            + ": all who take part wait for one another, nothing is scheduled and nothing is"
+                            + " external",
+                    tell);
+            return;
+        }
+        if (steps == turns.steps() && quiet >= VirtualClock.nanos(patience) && !turns.hasExternals()) {
+            fail("nothing has happened on " + clock + " for " + Report.seconds(patience) + " of real time", tell);
+        }
+    }
+
+    /** Along with real time, while all who are busy are parked or have said that they work outside. */
+    private void tick(long real) {
+        if (!allParked()) {
+            ticking = false;
+            return;
+        }
+        if (ticking) {
+            turns.tick(Math.min(TICK, real - lastLook));
+        }
+        ticking = true;
+    }
+
+    private boolean allParked() {
+        return turns.outside().stream().allMatch(Participant::isParked);
+    }
+
+    // Reports.
+
+    private void tellOfTicking(Participant p, List<Runnable> tell) {
+        if (!toldOfTicking) {
+            toldOfTicking = true;
+            String text = clock + " ticks along with real time while \"" + p
+                    + "\" blocks outside the library: wait through the library, or declare it with external(...)"
+                    + Report.stack(p.thread());
+            tell.add(() -> LOG.log(System.Logger.Level.INFO, text));
+        }
+    }
+
+    private void tellOfHolding(@Nullable Participant p, long quiet, List<Runnable> tell) {
+        String who = p == null ? "an alarm that rings" : "\"" + p + "\"";
+        String text = clock + " is held by " + who + ", which has run for " + quiet / (1_000 * MILLI)
+                + " s without waiting through the library" + Report.stack(p == null ? null : p.thread());
+        tell.add(() -> LOG.log(System.Logger.Level.WARNING, text));
+    }
+
+    private void fail(String why, List<Runnable> tell) {
+        StuckClockError error = new StuckClockError(why + Report.of(turns.participants(), turns.running()));
+        turns.fail(error);
+        tell.add(() -> LOG.log(System.Logger.Level.ERROR, String.valueOf(error.getMessage())));
+    }
+}
