@@ -110,6 +110,7 @@ final class Lab implements Consumer<ScopeEvent>, AfterEachCallback {
     @Override
     public void afterEach(ExtensionContext context) {
         boolean flag = Thread.interrupted();
+        SuiteTime.add(clock.elapsed());
         assertThat(threads).as("threads of scopes that have ended").noneMatch(Thread::isAlive);
         assertThat(flag).as("the interrupt flag is left set").isFalse();
         assertThat(Here.ledger()).as("the thread's ledger is left behind").isNull();

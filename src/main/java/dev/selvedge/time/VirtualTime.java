@@ -49,8 +49,13 @@ public final class VirtualTime implements ParameterResolver, AfterEachCallback {
     @Override
     public VirtualClock resolveParameter(ParameterContext parameter, ExtensionContext test) {
         boolean manual = parameter.isAnnotated(Manual.class);
-        return test.getStore(HERE)
-                .computeIfAbsent(manual, m -> m ? VirtualClock.manual() : VirtualClock.jumping(), VirtualClock.class);
+        ExtensionContext.Store store = test.getStore(HERE);
+        VirtualClock clock = store.get(manual, VirtualClock.class);
+        if (clock == null) {
+            clock = manual ? VirtualClock.manual() : VirtualClock.jumping();
+            store.put(manual, clock);
+        }
+        return clock;
     }
 
     @Override
