@@ -35,11 +35,10 @@ final class CancelActions {
     }
 
     /** One more; if the scope has been asked to stop, it begins at once. The owner. */
-    void add(Callable<?> action, boolean already) {
+    void add(Callable<?> action) {
         lock.lock();
         try {
             actions.push(action);
-            cancelled |= already;
             startHelper();
         } finally {
             lock.unlock();

@@ -17,6 +17,9 @@ final class Defaults {
     /** Who gave the defaults, for people; null if nobody did. Guarded by the lock. */
     private static @Nullable String source;
 
+    /** Guarded by the lock. */
+    private static boolean finding;
+
     private Defaults() {}
 
     /** Outside any block. */
@@ -43,23 +46,31 @@ final class Defaults {
     private static Context find() {
         LOCK.lock();
         try {
+            if (outermost == null && !finding) {
+                finding = true;
+                try {
+                    outermost = found();
+                } finally {
+                    finding = false;
+                }
+            }
             Context known = outermost;
-            if (known != null) {
-                return known;
-            }
-            Context found = Context.PLAIN;
-            List<String> names = new ArrayList<>();
-            for (ScopeDefaults each : ServiceLoader.load(ScopeDefaults.class, ScopeDefaults.class.getClassLoader())) {
-                found = found.with(each.defaults().asDefaults());
-                names.add(each.getClass().getName());
-            }
-            if (!names.isEmpty()) {
-                source = String.join(" and ", names);
-            }
-            outermost = found;
-            return found;
+            return known == null ? Context.PLAIN : known; // a provider that opens a scope does so without defaults
         } finally {
             LOCK.unlock();
         }
+    }
+
+    private static Context found() {
+        Context all = Context.PLAIN;
+        List<String> names = new ArrayList<>();
+        for (ScopeDefaults each : ServiceLoader.load(ScopeDefaults.class, ScopeDefaults.class.getClassLoader())) {
+            all = all.with(each.defaults().asDefaults());
+            names.add(each.getClass().getName());
+        }
+        if (!names.isEmpty()) {
+            source = String.join(" and ", names);
+        }
+        return all;
     }
 }

@@ -56,8 +56,9 @@ final class FirstOf extends Gathering {
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
         int all = (int) FAILED.getAndAdd(this, 1) + 1;
-        if (error instanceof Error || all == taskCount() - winners.length + 1) {
-            cancelBecauseOf(fork, error); // the others cannot be enough any more
+        boolean hopeless = all == taskCount() - winners.length + 1 && all < taskCount(); // the others cannot be enough
+        if (error instanceof Error || hopeless) {
+            cancelBecauseOf(fork, error);
         }
     }
 

@@ -129,7 +129,7 @@ final class LiveScope extends OpenScope {
             cancelActions = all;
         }
         Callable<?> carried = carrying(load(), action);
-        all.add(carried, false);
+        all.add(carried);
         if (reason() != null || ledger.reasonAround(below) != null) {
             all.begin(); // whoever cancelled may have been too early to find it
         }

@@ -3,9 +3,10 @@ package dev.selvedge;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import io.opentelemetry.context.Context;
+import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.MDC;
 
 /** Programs of users, which must compile against the library, without a warning, for good. */
 @Timeout(120)
@@ -50,7 +52,6 @@ class UserProgramsTest {
         w.put("U20_Breaker", "policies");
         w.put("U24_Trailing", "concurrency");
         w.put("U26_Observe", "observe");
-        w.put("U27_Propagate", "libraries on its class path");
         w.put("U30_Limiter", "policies");
         return w;
     }
@@ -75,6 +76,11 @@ class UserProgramsTest {
         assertThat(programs()).hasSize(32).containsAll(WAITING.keySet());
     }
 
+    private static String jarOf(Class<?> type) throws Exception {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
+                .toString();
+    }
+
     private static List<String> programs() throws IOException {
         try (Stream<Path> files = Files.list(PROGRAMS)) {
             return files.map(p -> p.getFileName().toString())
@@ -85,17 +91,16 @@ class UserProgramsTest {
         }
     }
 
-    /** As a user compiles it: with the library alone on the class path, and every warning an error. */
+    /** As a user compiles it: with the library, and what the program itself is about, on the class path; a warning is an error. */
     private String complaintsAbout(String program) throws Exception {
         JavaCompiler compiler =
                 Optional.ofNullable(ToolProvider.getSystemJavaCompiler()).orElseThrow();
-        URI library = ScopeSpec.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI();
         List<String> options = new ArrayList<>(List.of("--release", "21", "-Xlint:all,-try", "-Werror"));
-        options.addAll(List.of("-cp", Path.of(library).toString(), "-d", out.toString()));
+        String path = jarOf(ScopeSpec.class);
+        if (program.equals("U27_Propagate")) {
+            path = String.join(File.pathSeparator, path, jarOf(MDC.class), jarOf(Context.class));
+        }
+        options.addAll(List.of("-cp", path, "-d", out.toString()));
         StringWriter complaints = new StringWriter();
         try (var files = compiler.getStandardFileManager(null, null, null)) {
             var sources = files.getJavaFileObjects(PROGRAMS.resolve("Shop.java"), PROGRAMS.resolve(program + ".java"));

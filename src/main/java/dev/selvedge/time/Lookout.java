@@ -14,13 +14,15 @@ final class Lookout implements Runnable {
 
     private static final Set<Watch> WATCHES = ConcurrentHashMap.newKeySet();
 
+    /** Set before it looks whether there is anything to look at, as that is entered before this is read. */
+    private static volatile boolean asleep = true;
+
     private Lookout() {}
 
     /** Somebody takes part in a clock. */
     static void watch(Watch clock) {
-        boolean idle = WATCHES.isEmpty();
         WATCHES.add(clock);
-        if (idle) {
+        if (asleep) {
             LockSupport.unpark(Lazy.THREAD);
         }
     }
@@ -31,14 +33,14 @@ final class Lookout implements Runnable {
     }
 
     @Override
-    @SuppressWarnings("InfiniteRecursion") // it is none: a loop for good
     public void run() {
         while (true) {
+            asleep = true;
             if (WATCHES.isEmpty()) {
                 LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, EVERY);
             }
+            asleep = false;
+            LockSupport.parkNanos(this, EVERY);
             for (Watch watch : WATCHES) {
                 try {
                     watch.look(System.nanoTime());

@@ -468,6 +468,7 @@ public final class VirtualClock implements TimeSource {
                 left.add(e.name() + " is scheduled for " + Report.seconds(Duration.ofNanos(e.due())));
             }
             if (!turns.isEmpty()) {
+                Lookout.forget(watch);
                 turns.fail(new StuckClockError(
                         "the test of " + this + " is over" + Report.of(turns.participants(), null)));
             }

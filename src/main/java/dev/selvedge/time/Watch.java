@@ -165,6 +165,7 @@ final class Watch {
     private void fail(String why, List<Runnable> tell) {
         StuckClockError error = new StuckClockError(why + Report.of(turns.participants(), turns.running()));
         turns.fail(error);
+        Lookout.forget(this);
         tell.add(() -> LOG.log(System.Logger.Level.ERROR, String.valueOf(error.getMessage())));
     }
 }
