@@ -23,7 +23,7 @@ final class AllOf extends Gathering {
             keepOutsideCancelPending();
             return values();
         }
-        if (why.kind() == CancelReason.Kind.SIBLING_FAILED && failure != null) {
+        if (failure != null && isOwnFailure(why)) {
             throw failed(failure);
         }
         throw stoppedWithValues(why);

@@ -123,6 +123,10 @@ final class CancelActions {
         Thread running;
         lock.lock();
         try {
+            if (scope.reason() != null) { // whoever asked may not have come to this yet
+                cancelled = true;
+                startHelper();
+            }
             over = true;
             running = helper;
             if (!cancelled) {
@@ -151,7 +155,9 @@ final class CancelActions {
                 break; // the helper is told the same
             }
         }
-        interrupted |= Waiter.awaitEndUninterruptibly(running); // it has nothing left to do
+        interrupted |= scope.context.clock() instanceof VirtualClock virtual // it has nothing left to do
+                ? virtual.holdDuring(() -> Waiter.awaitEndUninterruptibly(running))
+                : Waiter.awaitEndUninterruptibly(running);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

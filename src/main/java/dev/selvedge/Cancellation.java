@@ -2,8 +2,10 @@ package dev.selvedge;
 
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +48,30 @@ final class Cancellation {
             }
         }
         return null;
+    }
+
+    /**
+     * What the exception of a block that answers the interrupt has as its cause: the link that tells of the interrupt, but the
+     * whole, if something is attached on the way to it that would be lost.
+     */
+    static @Nullable Throwable causeIn(Throwable thrown) {
+        Throwable interrupt = interruptIn(thrown);
+        for (Throwable t = thrown; t != null && t != interrupt; t = t.getCause()) {
+            if (t.getSuppressed().length > 0) {
+                return thrown;
+            }
+        }
+        return interrupt;
+    }
+
+    /** What is attached to a cancellation in flight, on the way to what tells of the interrupt. */
+    static List<Throwable> attachedTo(Throwable thrown) {
+        Throwable interrupt = interruptIn(thrown);
+        List<Throwable> attached = new ArrayList<>();
+        for (Throwable t = thrown; t != null; t = t == interrupt ? null : t.getCause()) {
+            Collections.addAll(attached, t.getSuppressed());
+        }
+        return attached;
     }
 
     private static Throwable bestCause(ScopeCancelledException cancelled) {

@@ -2,8 +2,7 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -12,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 final class Daemons {
 
     private final LiveScope scope;
-    private final Set<LiveFork<?>> all = Collections.newSetFromMap(new IdentityHashMap<>(0));
+    /** In the order of their starts, in which they are cancelled too. */
+    private final Set<LiveFork<?>> all = new LinkedHashSet<>(0);
 
     Daemons(LiveScope scope) {
         this.scope = scope;
@@ -40,9 +40,9 @@ final class Daemons {
                 : scope.context.clock().after(Duration.ofNanos(due - now()));
     }
 
-    /** The next moment that has not passed: those that a slow action has missed are left out. */
+    /** The next moment that has not passed, it may be now: those that a slow action has missed are left out. */
     private long nextAfter(long due, long step) {
-        long missed = Math.max(0, (now() - due) / step);
+        long missed = Math.max(0, (now() - due - 1) / step);
         return later(due + missed * step, step);
     }
 
@@ -68,6 +68,9 @@ final class Daemons {
                     boolean unused = fork.awaitEnd(scope.context.clock().never());
                 });
             }
+        }
+        if (scope.reason() != null) {
+            return interrupted; // they have been asked to stop already: their cleanup is not to be cut off
         }
         String message = "the body and the forks of " + Words.scope(scope.givenName()) + " have ended";
         for (LiveFork<?> daemon : all) {

@@ -66,7 +66,7 @@ final class FirstOf extends Gathering {
     Object conclude() throws Throwable {
         Failure failure = failures();
         CancelReason why = reason();
-        boolean byFailure = why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED;
+        boolean byFailure = isOwnFailure(why);
         if (why != null && byFailure && why.cause() instanceof Error error) {
             throw bare(error, Failure.errors(failure));
         }

@@ -81,6 +81,9 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
             end = SUCCEEDED;
         } catch (Throwable t) {
             CancelReason why = whyCutOffBy(t);
+            if (why != null) {
+                scope.unhandled(Cancellation.attachedTo(t)); // the reason is kept, and cannot carry them
+            }
             result = why == null ? t : why;
             end = why == null ? FAILED : CANCELLED;
         }

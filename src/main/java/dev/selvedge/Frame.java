@@ -2,10 +2,12 @@ package dev.selvedge;
 
 import dev.selvedge.time.Alarm;
 import dev.selvedge.time.Deadline;
+import dev.selvedge.time.VirtualClock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -172,6 +174,13 @@ abstract class Frame {
 
     /** As {@link #cancel}, but the listener is told later, by a thread of the scope: the timer must not run listeners. */
     final boolean cancelSilently(CancelReason why) {
+        return context.clock() instanceof VirtualClock virtual
+                ? virtual.standingStill(() -> cancelAndInterrupt(why))
+                : cancelAndInterrupt(why);
+    }
+
+    /** On a virtual clock no time passes between the two: else it could jump over what is about to be cut off. */
+    private boolean cancelAndInterrupt(CancelReason why) {
         if (!REASON.compareAndSet(this, null, why)) {
             return false;
         }
@@ -183,13 +192,22 @@ abstract class Frame {
     /** If this block's own deadline has passed, it is cancelled, even if the timer has not come to it yet. */
     final void cancelIfPassed() {
         if (limit != null && context.deadline().passed()) {
-            cancelPassed(limit.length);
+            cancelPassed(limit);
         }
     }
 
-    private void cancelPassed(Duration length) {
-        String message = "the deadline of " + Words.duration(length) + " of " + Words.scope(name) + " passed";
-        cancelSilently(new CancelReason(CancelReason.Kind.DEADLINE, message, null));
+    /** As the timer does; for tests that are the timer. */
+    final boolean cancelAsPassed() {
+        return limit != null && cancelSilently(limit.reason(name));
+    }
+
+    private void cancelPassed(Limit passed) {
+        cancelSilently(passed.reason(name));
+    }
+
+    /** Whether a reason is that this block's own deadline has passed, and not another one. */
+    private boolean isOwnDeadline(CancelReason why) {
+        return limit != null && limit.reason == why;
     }
 
     /** Hands the request on to the forks, where there are any. */
@@ -202,7 +220,7 @@ abstract class Frame {
         }
         CancelReason why = reason();
         if (why != null && TOLD.compareAndSet(this, 0, 1)) {
-            if (why.kind() == CancelReason.Kind.DEADLINE && limit != null) {
+            if (isOwnDeadline(why) && limit != null) {
                 context.tell(new ScopeEvent.DeadlinePassed(displayName(), limit.length));
             }
             context.tell(new ScopeEvent.ScopeCancelled(displayName(), why));
@@ -238,7 +256,7 @@ abstract class Frame {
         if (isInherited(why)) {
             return ScopeCancelledException.inFlight(why, cause);
         }
-        if (why.kind() == CancelReason.Kind.DEADLINE && limit != null) {
+        if (isOwnDeadline(why) && limit != null) {
             return new DeadlineExceededException(
                     Words.scope(name), limit.length, elapsed(), unfinished, outcomes, cause);
         }
@@ -252,7 +270,7 @@ abstract class Frame {
             return thrown;
         }
         return Cancellation.isInFlight(thrown)
-                ? ScopeCancelledException.inFlight(ledger.reasonOutside(this), Cancellation.interruptIn(thrown))
+                ? ScopeCancelledException.inFlight(ledger.reasonOutside(this), Cancellation.causeIn(thrown))
                 : thrown;
     }
 
@@ -294,7 +312,20 @@ abstract class Frame {
     /** The deadline of a block, as an alarm. */
     private static final class Limit extends Alarm {
 
+        private static final VarHandle REASON_OF_LIMIT;
+
+        static {
+            try {
+                REASON_OF_LIMIT = MethodHandles.lookup().findVarHandle(Limit.class, "reason", CancelReason.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
         private final Duration length;
+
+        /** null → the one reason, by whoever finds first that the deadline has passed. */
+        private volatile @Nullable CancelReason reason;
 
         /** Cleared at the end, so that a stopped alarm holds nothing. */
         private volatile @Nullable Frame frame;
@@ -304,11 +335,21 @@ abstract class Frame {
             this.length = length;
         }
 
+        CancelReason reason(@Nullable String name) {
+            CancelReason known = reason;
+            if (known == null) {
+                String message = "the deadline of " + Words.duration(length) + " of " + Words.scope(name) + " passed";
+                CancelReason made = new CancelReason(CancelReason.Kind.DEADLINE, message, null);
+                known = REASON_OF_LIMIT.compareAndSet(this, null, made) ? made : Objects.requireNonNull(reason);
+            }
+            return known;
+        }
+
         @Override
         protected void ring() {
             Frame f = frame;
             if (f != null) {
-                f.cancelPassed(length);
+                f.cancelPassed(this);
             }
         }
 

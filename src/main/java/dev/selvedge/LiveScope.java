@@ -330,8 +330,8 @@ final class LiveScope extends OpenScope {
         return value;
     }
 
-    private static boolean isFailure(@Nullable CancelReason why) {
-        return why != null && why.kind() == CancelReason.Kind.SIBLING_FAILED;
+    private boolean isFailure(@Nullable CancelReason why) {
+        return isOwnFailure(why) || (why != null && thrown != null && why.cause() == thrown);
     }
 
     private static boolean isOurs(Throwable t) {
@@ -410,7 +410,7 @@ final class LiveScope extends OpenScope {
     }
 
     private RuntimeException stoppedWith(CancelReason why, Throwable t, List<Throwable> secondary) {
-        RuntimeException e = stopped(why, unfinished(), outcomes(), Cancellation.interruptIn(t));
+        RuntimeException e = stopped(why, unfinished(), outcomes(), Cancellation.causeIn(t));
         unhandled(Failure.attach(e, secondary));
         return e;
     }

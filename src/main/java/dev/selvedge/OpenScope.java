@@ -3,15 +3,11 @@ package dev.selvedge;
 import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.TimeSource;
 import dev.selvedge.time.VirtualClock;
-import dev.selvedge.time.Waiter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -151,7 +147,14 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             awaitForks(opened);
         } finally {
             container = null;
-            Container.WAY.close(opened);
+            if (context.clock() instanceof VirtualClock virtual) {
+                virtual.holdDuring(() -> {
+                    Container.WAY.close(opened);
+                    return false;
+                });
+            } else {
+                Container.WAY.close(opened);
+            }
         }
     }
 
@@ -220,7 +223,10 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     @Override
     public final Thread newThread(Runnable r) {
         ForkTask<?> fork = Objects.requireNonNull(forking);
-        Thread thread = factory == null ? ownThread(fork, r) : madeBy(factory, r);
+        Thread thread = factory == null ? ownThread(fork, r) : UserThreads.madeBy(factory, r, givenName());
+        if (factory != null) {
+            roster.noticeId(thread.threadId());
+        }
         fork.runsOn(thread);
         return thread;
     }
@@ -230,22 +236,6 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         return threadName == null
                 ? UNNAMED.newThread(r)
                 : Thread.ofVirtual().name(threadName).unstarted(r);
-    }
-
-    private Thread madeBy(ThreadFactory users, Runnable r) {
-        Thread thread;
-        try {
-            thread = users.newThread(r);
-        } catch (Exception e) {
-            throw new RejectedExecutionException(
-                    "the thread factory of " + Words.scope(givenName()) + " threw " + e, e);
-        }
-        if (thread == null || thread.getState() != Thread.State.NEW) {
-            throw new RejectedExecutionException("the thread factory of " + Words.scope(givenName()) + " gave "
-                    + (thread == null ? "null" : "a thread that was started before: " + thread));
-        }
-        roster.noticeId(thread.threadId());
-        return thread;
     }
 
     /** Names cost memory: a thread has one only if the scope or the fork was given one. */
@@ -267,25 +257,30 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             return;
         }
         boolean interrupted = awaitOrdinaryForks();
-        try {
-            if (context.clock() instanceof VirtualClock virtual) {
-                interrupted |= awaitInVirtualTime(all);
-                virtual.holdDuring(() -> Container.WAY.join(opened));
-            } else {
-                Container.WAY.join(opened);
-            }
-        } catch (InterruptedException e) {
-            cancelledFromOutside(e);
-            for (int i = 0, n = all.size(); i < n; i++) {
-                Thread thread = all.at(i).thread();
-                if (thread != null) {
-                    interrupted |= Waiter.awaitEndUninterruptibly(thread);
-                }
-            }
+        if (context.clock() instanceof VirtualClock virtual) {
+            interrupted |= awaitInVirtualTime(all);
+            interrupted |= virtual.holdDuring(() -> joinThreads(opened, all));
+        } else {
+            interrupted |= joinThreads(opened, all);
         }
         if (interrupted) {
             ledger.owner.interrupt(); // it came while the forks were awaited: whoever waits next sees it
         }
+    }
+
+    /** Whether an interrupt is to be posted again. */
+    private boolean joinThreads(Object opened, Roster all) {
+        boolean interrupted = false;
+        try {
+            Container.WAY.join(opened);
+            if (factory != null) {
+                interrupted = all.awaitEnds(); // the container knows that they are done, not that they have ended
+            }
+        } catch (InterruptedException e) {
+            cancelledFromOutside(e);
+            interrupted = all.awaitEnds();
+        }
+        return interrupted;
     }
 
     /** Waits for those forks that the others do not outlive, if there are others; whether an interrupt is to be posted again. */
@@ -373,6 +368,19 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     final void cancelBecauseOf(ForkTask<?> fork, Throwable error) {
         String message = "\"" + nameOf(fork) + "\" failed: " + error;
         cancelSilently(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, error));
+    }
+
+    /** Whether a reason is that one of these forks has failed, and not one of a scope around. */
+    final boolean isOwnFailure(@Nullable CancelReason why) {
+        if (why == null || why.kind() != CancelReason.Kind.SIBLING_FAILED) {
+            return false;
+        }
+        for (Failure f = failures; f != null; f = f.earlier()) {
+            if (f.error() == why.cause()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     final void cutOff() {
@@ -492,23 +500,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     final List<String> unfinished() {
-        Roster all = roster;
-        List<String> names = new ArrayList<>();
-        for (int i = 0, n = all.size(); i < n; i++) {
-            if (all.at(i).wasCutOff()) {
-                names.add(nameAt(all.at(i), i));
-            }
-        }
-        return Collections.unmodifiableList(names);
+        return roster.unfinished();
     }
 
     final List<Outcome<?>> outcomes() {
-        Roster all = roster;
-        List<Outcome<?>> outcomes = new ArrayList<>();
-        for (int i = 0, n = all.size(); i < n; i++) {
-            outcomes.add(all.at(i).outcomeWhenDone());
-        }
-        return Collections.unmodifiableList(outcomes);
+        return roster.outcomes();
     }
 
     private void tellCreated(ForkTask<?> fork) {

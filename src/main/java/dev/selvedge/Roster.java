@@ -1,8 +1,12 @@
 package dev.selvedge;
 
+import dev.selvedge.time.Waiter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -166,5 +170,38 @@ final class Roster {
             }
         }
         return -1;
+    }
+
+    // Once all threads have ended, or are about to: the owner.
+
+    /** Waits in real time for the ends of the threads; whether an interrupt came meanwhile. */
+    boolean awaitEnds() {
+        boolean interrupted = false;
+        for (int i = 0; i < count; i++) {
+            Thread thread = at(i).thread();
+            if (thread != null) {
+                interrupted |= Waiter.awaitEndUninterruptibly(thread);
+            }
+        }
+        return interrupted;
+    }
+
+    /** The names of the forks that were cut off. */
+    List<String> unfinished() {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            if (at(i).wasCutOff()) {
+                names.add(OpenScope.nameAt(at(i), i));
+            }
+        }
+        return Collections.unmodifiableList(names);
+    }
+
+    List<Outcome<?>> outcomes() {
+        List<Outcome<?>> outcomes = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            outcomes.add(at(i).outcomeWhenDone());
+        }
+        return Collections.unmodifiableList(outcomes);
     }
 }

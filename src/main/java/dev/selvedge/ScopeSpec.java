@@ -2,6 +2,7 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.Participant;
+import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.TimeSource;
 import dev.selvedge.time.VirtualClock;
 import java.nio.channels.ClosedByInterruptException;
@@ -648,16 +649,21 @@ public final class ScopeSpec {
         Participant guest = null;
         try {
             guest = spec == null ? null : spec.enterClock(ledger);
-            return (T) block.apply(ledger).execute();
+            T value = (T) block.apply(ledger).execute();
+            if (guest != null) {
+                guest.end();
+            }
+            return value;
         } catch (Throwable t) {
+            StuckClockError stuck = guest == null ? null : guest.endOrFail();
+            if (stuck != null && Cancellation.isInFlight(t)) {
+                throw stuck;
+            }
             if (ledger.isIdle() && mustNotBeLost(t)) {
                 Thread.currentThread().interrupt();
             }
             throw Sneaky.sneak(t);
         } finally {
-            if (guest != null) {
-                guest.end();
-            }
             Here.release(ledger);
         }
     }

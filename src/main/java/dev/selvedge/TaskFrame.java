@@ -46,7 +46,7 @@ final class TaskFrame extends Frame {
     private Throwable leaving(Throwable thrown, Ledger.Verdict verdict) {
         CancelReason why = reason();
         if (verdict == Ledger.Verdict.OWN && why != null) {
-            return stopped(why, List.of(), List.of(), Cancellation.interruptIn(thrown));
+            return stopped(why, List.of(), List.of(), Cancellation.causeIn(thrown));
         }
         if (verdict == Ledger.Verdict.PASSED && why != null) {
             // the exception of others is not touched, and the time-out is not lost

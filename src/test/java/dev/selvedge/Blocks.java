@@ -61,14 +61,10 @@ final class Blocks {
         return Thread.currentThread().isInterrupted();
     }
 
-    static CancelReason deadlinePassed() {
-        return new CancelReason(CancelReason.Kind.DEADLINE, "forced", null);
-    }
-
     /** The deadline of the innermost block passes now, and its thread is interrupted, whatever the clock says. */
     static void passDeadline() {
         Frame top = Here.openLedger().top();
-        if (top == null || !top.cancelSilently(deadlinePassed())) {
+        if (top == null || !top.cancelAsPassed()) {
             throw new IllegalStateException("there is no block here, or it was cancelled before");
         }
     }

@@ -29,7 +29,7 @@ class CatalogueTest {
 
     private static Map<Integer, String> notCovered() {
         Map<Integer, String> m = new TreeMap<>();
-        put(m, "needs concurrency(n), which comes with the rest of the DSL", 18);
+        put(m, "needs concurrency(n), which comes with long jobs", 18);
         put(m, "not offered: a deadline is not moved once its block has begun", 63);
         put(m, "needs retry, which comes with the policies", 67);
         put(m, "part F, comes with the straggler watch and the waits of the policies", 86, 88);
@@ -37,17 +37,6 @@ class CatalogueTest {
         put(m, "no stop condition by a predicate is offered yet", 119, 120);
         put(m, "needs eachCompleted, which comes with long jobs", 123, 124, 125, 126);
         put(m, "cannot happen: scopes are lambdas, the inner one ends first", 134);
-        put(m, "needs threads(factory), which comes with the rest of the DSL", 139);
-        put(m, "needs onDiscard, which comes with the rest of the DSL", 146, 147, 155);
-        put(
-                m,
-                "needs the ticking of the virtual clock beside foreign work, which comes with the whole clock",
-                159,
-                160,
-                161,
-                162);
-        put(m, "needs the reports and the watchdog of the whole virtual clock", 173, 174, 177, 178);
-        put(m, "needs the busy accounting of the whole virtual clock", 175, 176, 180, 182, 183);
         put(m, "needs the policies", 181);
         put(m, "needs process, which comes with long jobs", 184, 185, 186, 187, 188, 189, 190, 191);
         put(m, "needs shutdown, which comes with long jobs", 192, 193, 194, 195, 196, 197, 198);

@@ -1,7 +1,6 @@
 package dev.selvedge;
 
 import static dev.selvedge.Blocks.compute;
-import static dev.selvedge.Blocks.deadlinePassed;
 import static dev.selvedge.Blocks.flag;
 import static dev.selvedge.Blocks.inner;
 import static dev.selvedge.Blocks.late;
@@ -59,7 +58,7 @@ class LateTimerTest {
     void a_timer_that_fires_after_the_block_has_ended_does_nothing_and_says_so() {
         Frame ended = lab.scope("page").deadline(ofSeconds(1)).call(LateTimerTest::top);
 
-        assertThat(ended.cancelSilently(deadlinePassed())).isFalse();
+        assertThat(ended.cancelAsPassed()).isFalse();
         assertThat(ended.ledger.fire(ended)).isFalse();
         assertThat(flag()).isFalse();
         assertThat(passed(lab)).isEmpty();
@@ -71,7 +70,7 @@ class LateTimerTest {
         lab.scope("outer").run(() -> {
             Frame ended = inner(ofSeconds(1)).call(LateTimerTest::top);
 
-            assertThat(ended.cancelSilently(deadlinePassed())).isFalse();
+            assertThat(ended.cancelAsPassed()).isFalse();
             assertThat(ended.ledger.fire(ended)).isFalse();
             assertThat(flag()).isFalse();
             lab.sleep("outer", ofSeconds(2));
@@ -88,7 +87,7 @@ class LateTimerTest {
                 late(() -> lab.scope("page").deadline(ofSeconds(1)).run(() -> {
                     Frame frame = top();
                     passDeadline();
-                    assertThat(frame.cancelSilently(deadlinePassed())).isFalse();
+                    assertThat(frame.cancelAsPassed()).isFalse();
                     assertThat(frame.ledger.fire(frame)).isFalse();
                     Selvedge.sleep(ofSeconds(9));
                 }));
@@ -128,7 +127,7 @@ class LateTimerTest {
 
     private Thread fireAside(AtomicReference<Boolean> accepted) {
         Frame frame = top();
-        return Thread.ofPlatform().start(() -> accepted.set(frame.cancelSilently(deadlinePassed())));
+        return Thread.ofPlatform().start(() -> accepted.set(frame.cancelAsPassed()));
     }
 
     @ParameterizedTest

@@ -18,24 +18,29 @@ import org.junit.jupiter.api.Timeout;
 @Tag("stress")
 class RandomProgramsTest {
 
-    private static final int PROGRAMS = 1_000;
+    /** More, or others, by system properties. */
+    private static final int PROGRAMS = Integer.getInteger("selvedge.programs", 10_000);
+
+    private static final int FIRST = Integer.getInteger("selvedge.seed", 0);
 
     @Test
     @Catalogue(165)
-    void a_thousand_random_programs_give_the_same_trail_twice() {
+    void ten_thousand_random_programs_give_the_same_trail_twice() {
         int differ = 0;
-        int steps = 0;
-        for (int seed = 0; seed < PROGRAMS; seed++) {
+        long steps = 0;
+        for (int seed = FIRST; seed < FIRST + PROGRAMS; seed++) {
             List<String> once = run(seed);
             List<String> again = run(seed);
             steps += once.size();
             if (!once.equals(again)) {
                 differ++;
-                assertThat(again).as("the trail of program " + seed).isEqualTo(once);
+                assertThat(again)
+                        .as("the trail of the program with seed " + seed)
+                        .isEqualTo(once);
             }
         }
         System.out.println("random programs: " + PROGRAMS + " twice, " + steps + " steps, " + differ + " differ");
-        assertThat(steps).isGreaterThan(PROGRAMS * 10);
+        assertThat(steps).isGreaterThan(PROGRAMS * 10L);
     }
 
     private static List<String> run(int seed) {
@@ -58,7 +63,8 @@ class RandomProgramsTest {
     /** A tree of blocks: made from the seed before it runs, so that both runs do the same. */
     private static final class Program {
 
-        private final VirtualClock clock = VirtualClock.jumping();
+        // everything that is awaited comes from inside
+        private final VirtualClock clock = VirtualClock.jumping().withGrace(Duration.ZERO);
         private final List<String> trail = Collections.synchronizedList(new ArrayList<>());
         private final Random random;
         private int nodes;
@@ -116,14 +122,69 @@ class RandomProgramsTest {
                 kids.add(node(depth));
             }
             int cancelAfter = random.nextInt(6);
-            return switch (random.nextInt(6)) {
+            int some = 1 + random.nextInt(kids.size());
+            int millis = random.nextInt(5);
+            return switch (random.nextInt(13)) {
                 case 0 -> () -> spec.race(kids);
                 case 1 -> () -> spec.outcomes(kids, Callable::call).values().size();
                 case 2 -> () -> spec.attempt(kids.get(0)).orElse(-1);
                 case 3 -> () -> spec.call(s -> cancelled(s, kids, cancelAfter));
                 case 4 -> () -> spec.isolated().call(s -> joined(s, kids));
+                case 5 -> () -> spec.quorum(some, kids).size();
+                case 6 -> () -> spec.outcomes(kids).size();
+                case 7 -> () -> spec.call(s -> withDaemons(s, kids, millis));
+                case 8 -> () -> spec.call(s -> withActions(s, kids, cancelAfter));
+                case 9 -> () -> spec.call(s -> timelyOnly(s, kids, millis));
+                case 10 -> () -> spec.call(s -> handedOver(s, kids.get(0)));
+                case 11 -> () -> spec.call(() -> Selvedge.shielded(() -> shielded(kids.get(0))));
                 default -> () -> spec.gather(kids).size();
             };
+        }
+
+        private Integer withDaemons(Scope s, List<Callable<Integer>> kids, int millis) {
+            s.daemon(() -> {
+                try {
+                    Selvedge.sleep(Duration.ofSeconds(1));
+                } finally {
+                    note("daemon ends");
+                }
+            });
+            s.every(Duration.ofMillis(1 + millis), () -> note("tick"));
+            kids.forEach(s::fork);
+            return kids.size();
+        }
+
+        private Integer withActions(Scope s, List<Callable<Integer>> kids, int after) {
+            s.onCancel(() -> note("first action"));
+            s.onCancel(() -> {
+                note("second action");
+                Selvedge.sleep(Duration.ofMillis(1));
+                note("second action done");
+            });
+            return cancelled(s, kids, after);
+        }
+
+        private Integer timelyOnly(Scope s, List<Callable<Integer>> kids, int millis) {
+            int sum = 0;
+            for (Fork<Integer> f : kids.stream().map(k -> s.<Integer>fork(k)).toList()) {
+                try {
+                    sum += f.join(Duration.ofMillis(millis));
+                } catch (DeadlineExceededException e) {
+                    note(e.getMessage());
+                }
+            }
+            return sum;
+        }
+
+        private Integer handedOver(Scope s, Callable<Integer> kid) throws Exception {
+            return Selvedge.await(s.fork(kid).toCompletableFuture().thenApply(v -> v + 1));
+        }
+
+        private Integer shielded(Callable<Integer> kid) throws Exception {
+            note("shield begins");
+            Integer value = kid.call();
+            note("shield ends");
+            return value;
         }
 
         private Integer cancelled(Scope s, List<Callable<Integer>> kids, int after) {

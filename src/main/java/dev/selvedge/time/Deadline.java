@@ -108,7 +108,7 @@ public final class Deadline {
      * @throws IllegalArgumentException if both do come, on different sources: they cannot be compared
      */
     public Deadline earlier(Deadline other) {
-        if (other.isNever()) {
+        if (Objects.requireNonNull(other, "other").isNever()) {
             return this;
         }
         if (isNever()) {

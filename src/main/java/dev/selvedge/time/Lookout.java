@@ -55,7 +55,10 @@ final class Lookout implements Runnable {
     /** The thread starts with the first virtual clock that is used. */
     private static final class Lazy {
 
-        static final Thread THREAD =
-                Thread.ofPlatform().daemon().name("selvedge-virtual-time").start(new Lookout());
+        static final Thread THREAD = Thread.ofPlatform()
+                .daemon()
+                .name("selvedge-virtual-time")
+                .inheritInheritableThreadLocals(false)
+                .start(new Lookout());
     }
 }

@@ -41,6 +41,9 @@ public final class Participant {
     /** Where it was first seen parked, when, and how often it was since; null if it was seen running. */
     private StackTraceElement @Nullable [] parkedAt;
 
+    /** Whether the thread was interrupted since the clock serves no more. */
+    private volatile boolean abandoned;
+
     private long parkedSince;
     private int looks;
     private boolean parked;
@@ -120,8 +123,19 @@ public final class Participant {
         return thread;
     }
 
-    boolean isGuest() {
-        return guest;
+    /**
+     * Ends the calling thread's part, like {@link #end()}.
+     *
+     * @return why the clock serves no more, if the thread was interrupted for that and nothing else; its interrupt flag is
+     *     then clear. Else null.
+     */
+    public @Nullable StuckClockError endOrFail() {
+        end();
+        if (!abandoned) {
+            return null;
+        }
+        boolean unused = Thread.interrupted();
+        return clock.turns().stuck();
     }
 
     // Under the clock's lock.
@@ -157,10 +171,12 @@ public final class Participant {
         }
     }
 
-    /** The thread was interrupted, which ends its wait if it is in one. */
+    /** The thread was interrupted, which ends its wait if it is in one; elsewhere it is busy until it is seen parked again. */
     void interrupted() {
         VirtualWaiter waiter = waitsOn;
-        if (waiter != null && waiter.end(Waiter.GONE)) {
+        if (waiter == null) {
+            forgetLooks();
+        } else if (waiter.end(Waiter.GONE)) {
             resume(waiter);
         }
     }
@@ -171,6 +187,7 @@ public final class Participant {
         if (waiter != null && waiter.end(Waiter.GONE)) {
             waitsOn = null;
         } else if (guest && running && thread != null) {
+            abandoned = true;
             thread.interrupt(); // nobody else will
         }
         LockSupport.unpark(thread);
@@ -178,11 +195,16 @@ public final class Participant {
 
     /**
      * Looks whether the thread is parked outside the library. It counts as parked once it was at every look of a while, and
-     * stood at the same place in the first and the last of them.
+     * stood at the same place in the first and the last of them. One that waits for the clock's lock, which whoever looks
+     * holds, is not parked: on a loaded machine it may take long to get going again.
      */
     void look(long real, long window, int atLeast) {
         Thread t = thread;
-        if (t == null || !running || holding || !isParked(t.getState())) {
+        if (t == null
+                || !running
+                || holding
+                || !isParked(t.getState())
+                || clock.turns().lock.hasQueuedThread(t)) {
             forgetLooks();
             return;
         }

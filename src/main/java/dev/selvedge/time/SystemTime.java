@@ -48,7 +48,8 @@ final class SystemTime implements TimeSource {
 
     @Override
     public void set(Alarm alarm, Deadline due) {
-        if (alarm.arm(due.nanosOn(this))) {
+        Objects.requireNonNull(alarm, "alarm");
+        if (alarm.arm(Objects.requireNonNull(due, "due").nanosOn(this))) {
             Lazy.TIMER.add(alarm);
         }
     }
@@ -60,7 +61,7 @@ final class SystemTime implements TimeSource {
 
     @Override
     public boolean isInterrupted(Thread thread) {
-        return thread.isInterrupted();
+        return Objects.requireNonNull(thread, "thread").isInterrupted();
     }
 
     @Override

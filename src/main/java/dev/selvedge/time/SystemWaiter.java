@@ -13,6 +13,9 @@ final class SystemWaiter extends Waiter {
     @Override
     boolean block(Deadline until) throws InterruptedException {
         long due = until.nanosOn(SystemTime.INSTANCE);
+        if (state() == GONE) {
+            throw new IllegalStateException("a waiter serves for one wait, and this one has served");
+        }
         while (state() != WOKEN) {
             if (Thread.interrupted()) {
                 if (leave()) {

@@ -39,6 +39,9 @@ final class Turns {
     final ReentrantLock lock = new ReentrantLock();
     private final boolean manual;
 
+    /** Whether a jump waits a moment if something may be on its way. */
+    private final boolean patient;
+
     /** Written under the lock. */
     private volatile long now;
 
@@ -62,6 +65,9 @@ final class Turns {
     /** Those whose turn was given on. */
     private final Set<Participant> outside = new LinkedHashSet<>();
 
+    /** How many threads that take no part keep the time from moving. */
+    private int holds;
+
     /** How many have said that they work outside. */
     private int externals;
 
@@ -74,8 +80,9 @@ final class Turns {
     /** Why the clock does not serve any more. */
     private volatile @Nullable StuckClockError stuck;
 
-    Turns(boolean manual) {
+    Turns(boolean manual, boolean patient) {
         this.manual = manual;
+        this.patient = patient;
         this.horizon = manual ? 0 : Long.MAX_VALUE - 1;
     }
 
@@ -129,6 +136,12 @@ final class Turns {
         ready.add(p);
     }
 
+    /** The time stands still as long as somebody holds it. */
+    void hold(int more) {
+        holds += more;
+        dispatch();
+    }
+
     /** Work outside begins; by a participant, or by null, who takes no part. */
     void beginExternal(@Nullable Participant p) {
         externals++;
@@ -143,7 +156,7 @@ final class Turns {
     void endExternal(@Nullable Participant p) {
         externals--;
         steps++;
-        if (p != null) {
+        if (p != null && running != p && !outside.contains(p)) { // a wait on the clock meanwhile has given it a turn
             ready.add(p);
         }
         dispatch();
@@ -169,7 +182,7 @@ final class Turns {
 
     /** A thread that does not take part has a hand in what happens: there may be more to come from there. */
     void touchedBy(Thread thread, boolean takesPart) {
-        if (!takesPart && thread != ringer) {
+        if (!takesPart && thread != ringer && !all.isEmpty()) {
             touched = true;
         }
     }
@@ -194,7 +207,7 @@ final class Turns {
                 return;
             }
             Event event = nextEvent(horizon);
-            if (event == null || (event.due > now && !mayJump)) {
+            if (event == null || holds > 0 || (event.due > now && !mayJump)) {
                 return; // all wait for one another, or for real time to pass
             }
             happen(event);
@@ -205,7 +218,7 @@ final class Turns {
     private boolean mayJump() {
         return manual
                 ? outside.stream().allMatch(Participant::isParked)
-                : externals == 0 && outside.isEmpty() && !expectsOutside();
+                : externals == 0 && outside.isEmpty() && !(patient && expectsOutside());
     }
 
     private void happen(Event event) {
@@ -307,6 +320,9 @@ final class Turns {
 
     /** So much real time has passed while all who are busy were parked, or had said that they work outside. */
     void tick(long nanos) {
+        if (holds > 0) {
+            return;
+        }
         long target = Math.min(now + nanos, horizon);
         Event event = nextEvent(target);
         if (event == null) {

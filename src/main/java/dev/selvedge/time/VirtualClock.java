@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ public final class VirtualClock implements TimeSource {
     private @Nullable Thread advancing;
 
     private VirtualClock(boolean manual, Duration grace, Duration watchdog) {
-        this.turns = new Turns(manual);
+        this.turns = new Turns(manual, !grace.isZero());
         this.watch = new Watch(this, turns, grace, watchdog);
     }
 
@@ -175,17 +176,18 @@ public final class VirtualClock implements TimeSource {
     }
 
     private void advanceTo(Deadline target) {
-        long moment = target.nanosOn(this);
+        long moment = Math.min(target.nanosOn(this), Long.MAX_VALUE - 1); // the last that can be waited for
+        Deadline due = new Deadline(this, moment);
         turns.lock.lock();
         try {
-            turns.moveHorizon(Math.min(moment, Long.MAX_VALUE - 1));
+            turns.moveHorizon(moment);
         } finally {
             turns.lock.unlock();
         }
         boolean interrupted = false;
         do {
             try {
-                boolean unused = new VirtualWaiter(this, "the time to pass").await(target);
+                boolean unused = new VirtualWaiter(this, "the time to pass").await(due);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
@@ -293,7 +295,8 @@ public final class VirtualClock implements TimeSource {
 
     @Override
     public void set(Alarm alarm, Deadline due) {
-        if (!alarm.arm(due.nanosOn(this))) {
+        Objects.requireNonNull(alarm, "alarm");
+        if (!alarm.arm(Objects.requireNonNull(due, "due").nanosOn(this))) {
             return;
         }
         touch(() -> {
@@ -305,6 +308,7 @@ public final class VirtualClock implements TimeSource {
 
     @Override
     public void interrupt(Thread thread) {
+        Objects.requireNonNull(thread, "thread");
         touch(() -> {
             Participant p = participants.get(thread);
             if (p != null) {
@@ -316,6 +320,7 @@ public final class VirtualClock implements TimeSource {
 
     @Override
     public boolean isInterrupted(Thread thread) {
+        Objects.requireNonNull(thread, "thread");
         Participant p = participants.get(thread);
         return thread.isInterrupted() || (p != null && p.isInterrupted());
     }
@@ -351,19 +356,46 @@ public final class VirtualClock implements TimeSource {
      * as running all the while, and is not taken for one that blocks outside.
      *
      * @param briefly runs in the calling thread
-     * @throws InterruptedException if it does
+     * @return what it returns
      */
-    public void holdDuring(VoidWork<InterruptedException> briefly) throws InterruptedException {
+    public boolean holdDuring(BooleanSupplier briefly) {
         Participant me = me();
         if (me == null) {
-            briefly.run();
-            return;
+            return briefly.getAsBoolean();
         }
         boolean before = me.hold(true);
         try {
-            briefly.run();
+            return briefly.getAsBoolean();
         } finally {
             boolean unused = me.hold(before);
+        }
+    }
+
+    /**
+     * Runs several steps of which others must not see the one without the other happen at different times: the time stands
+     * still meanwhile, even if the calling thread takes no part.
+     *
+     * @param steps runs in the calling thread, and does not wait
+     * @return what it returns
+     */
+    public boolean standingStill(BooleanSupplier steps) {
+        if (me() != null) {
+            return steps.getAsBoolean();
+        }
+        hold(1);
+        try {
+            return steps.getAsBoolean();
+        } finally {
+            hold(-1);
+        }
+    }
+
+    private void hold(int more) {
+        turns.lock.lock();
+        try {
+            turns.hold(more);
+        } finally {
+            turns.lock.unlock();
         }
     }
 

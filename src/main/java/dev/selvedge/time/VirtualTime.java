@@ -43,7 +43,8 @@ public final class VirtualTime implements ParameterResolver, AfterEachCallback {
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext test) {
-        return parameter.getParameter().getType() == VirtualClock.class;
+        return parameter.getParameter().getType() == VirtualClock.class
+                && test.getTestMethod().isPresent(); // else the tests of the class would share it
     }
 
     @Override

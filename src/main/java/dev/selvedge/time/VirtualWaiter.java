@@ -65,6 +65,9 @@ final class VirtualWaiter extends Waiter {
                 Thread.currentThread().interrupt();
                 return true;
             }
+            if (state() == GONE) {
+                throw new IllegalStateException("a waiter serves for one wait, and this one has served");
+            }
             if (turns.stuck() == null) {
                 participant = me;
                 turns.yieldTo(this, me, due);
@@ -107,7 +110,7 @@ final class VirtualWaiter extends Waiter {
 
     /** What the wait is for. */
     String purpose() {
-        return what == null ? "to be woken" : what.toString();
+        return what == null ? "a wake-up" : what.toString();
     }
 
     @Override

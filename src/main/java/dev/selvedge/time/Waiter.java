@@ -2,6 +2,7 @@ package dev.selvedge.time;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 
 /**
  * One wait of one thread, ended by whoever is first: a {@link #wake}, the deadline, or an interrupt.
@@ -79,10 +80,12 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
      * @return true if woken, false if {@code until} passed first
      * @throws InterruptedException if the thread is interrupted before or while it waits; the flag is then clear. If
      *     the waiter was woken before that, it returns true instead and the flag stays set.
-     * @throws IllegalStateException on another thread than the one that made this waiter
+     * @throws IllegalStateException on another thread than the one that made this waiter, or if it has served: a wait on
+     *     it has ended without a wake-up, or it was given up
      * @throws IllegalArgumentException if {@code until} is a moment of another source
      */
     public final boolean await(Deadline until) throws InterruptedException {
+        Objects.requireNonNull(until, "until");
         if (Thread.currentThread() != thread) {
             throw new IllegalStateException("a waiter of " + thread + " was used by " + Thread.currentThread());
         }
@@ -97,6 +100,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
      *     clear
      */
     public static void awaitEnd(Thread thread) throws InterruptedException {
+        Objects.requireNonNull(thread, "thread");
         thread.join();
     }
 
@@ -107,6 +111,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
      * @return whether an interrupt came meanwhile; the flag is then clear
      */
     public static boolean awaitEndUninterruptibly(Thread thread) {
+        Objects.requireNonNull(thread, "thread");
         boolean interrupted = false;
         while (true) {
             try {

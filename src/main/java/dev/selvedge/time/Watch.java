@@ -38,8 +38,11 @@ final class Watch {
     private long since;
     private long lastLook;
     private boolean ticking;
+    private boolean standing;
+    private long standsSince;
     private boolean toldOfHolding;
     private boolean toldOfTicking;
+    private @Nullable StuckClockError verdict;
 
     Watch(VirtualClock clock, Turns turns, Duration grace, Duration patience) {
         this.clock = clock;
@@ -70,6 +73,7 @@ final class Watch {
                     steps = turns.steps();
                     since = real;
                     ticking = false;
+                    standing = false;
                     toldOfHolding = false;
                 }
             }
@@ -78,6 +82,23 @@ final class Watch {
             turns.lock.unlock();
         }
         tell.forEach(Runnable::run);
+        if (verdict != null) {
+            pronounce(verdict);
+        }
+    }
+
+    /** Once the report is in the log: whoever is told of it can rely on that. */
+    private void pronounce(StuckClockError error) {
+        turns.lock.lock();
+        try {
+            verdict = null;
+            if (steps == turns.steps() && turns.stuck() == null) {
+                turns.fail(error);
+                Lookout.forget(this);
+            }
+        } finally {
+            turns.lock.unlock();
+        }
     }
 
     private void lookAtThreads(long real) {
@@ -109,8 +130,8 @@ final class Watch {
         } else if (turns.isManual()) {
             turns.dispatch(); // it may have waited for somebody to be parked
         } else if (turns.hasExternals() || !turns.outside().isEmpty()) {
-            tick(real);
-        } else if (turns.nextDue() < Long.MAX_VALUE - 1) {
+            tick(real, tell);
+        } else if (turns.nextDue() < Long.MAX_VALUE) {
             if (quiet >= VirtualClock.nanos(grace)) {
                 turns.jump();
             }
@@ -128,15 +149,32 @@ final class Watch {
     }
 
     /** Along with real time, while all who are busy are parked or have said that they work outside. */
-    private void tick(long real) {
+    private void tick(long real, List<Runnable> tell) {
         if (!allParked()) {
             ticking = false;
+            standStill(real, tell);
             return;
         }
+        standing = false;
         if (ticking) {
             turns.tick(Math.min(TICK, real - lastLook));
         }
         ticking = true;
+    }
+
+    /** While one whose turn was given on runs: it may be done with what it blocked in, and spin. */
+    private void standStill(long real, List<Runnable> tell) {
+        if (!standing) {
+            standing = true;
+            standsSince = real;
+        } else if (real - standsSince >= HELD && !toldOfHolding) {
+            toldOfHolding = true;
+            Participant busy = turns.outside().stream()
+                    .filter(p -> !p.isParked())
+                    .findFirst()
+                    .orElse(null);
+            tellOfHolding(busy, real - standsSince, tell);
+        }
     }
 
     private boolean allParked() {
@@ -164,8 +202,7 @@ final class Watch {
 
     private void fail(String why, List<Runnable> tell) {
         StuckClockError error = new StuckClockError(why + Report.of(turns.participants(), turns.running()));
-        turns.fail(error);
-        Lookout.forget(this);
+        verdict = error;
         tell.add(() -> LOG.log(System.Logger.Level.ERROR, String.valueOf(error.getMessage())));
     }
 }
