@@ -79,7 +79,7 @@ final class Roster {
         int n = 0;
         for (int i = 0; i < count; i++) {
             ForkTask<?> f = at(i);
-            if (f.isDone()) {
+            if (f.isDone() && !isStillEnding(f.thread())) {
                 f.detach();
             } else {
                 live[n++] = f;
@@ -88,6 +88,11 @@ final class Roster {
         Roster next = new Roster(n > live.length / 2 ? Arrays.copyOf(live, live.length * 2) : live, n);
         next.unordered = unordered;
         return next;
+    }
+
+    /** Whether it is a platform thread, which ends a moment after its fork: its scope will wait for it. */
+    private static boolean isStillEnding(@Nullable Thread thread) {
+        return thread != null && !thread.isVirtual() && thread.isAlive();
     }
 
     /** What lies at a place that no fork has taken yet. */
