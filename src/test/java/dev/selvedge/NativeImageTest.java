@@ -9,171 +9,169 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A native image knows only what it is told: whatever the library looks up by name stands in the metadata of the jar. What
- * ServiceLoader finds needs no entry.
+ * A native image keeps only what it is told to keep: whatever the library looks up by name stands in the metadata of the
+ * jar. What ServiceLoader finds by a class constant needs no entry.
  */
 @Timeout(30)
 class NativeImageTest {
 
-    private static final String METADATA = "META-INF/native-image/dev.selvedge/selvedge/reachability-metadata.json";
     private static final Path MAIN = Path.of("src/main/java");
+    private static final String METADATA = "META-INF/native-image/dev.selvedge/selvedge/reachability-metadata.json";
     private static final String SCOPE = "java.util.concurrent.StructuredTaskScope";
 
-    /** Any lookup by name. */
-    private static final Pattern LOOKUP = Pattern.compile(
-            "\\bfind(Virtual|Static|Special|Constructor|VarHandle|StaticVarHandle|Getter|Setter)\\(|Class\\.forName\\("
-                    + "|\\.getMethods\\(\\)|\\.getDeclared\\w+\\(|\\.getMethod\\(|\\.bind\\(");
+    /** The ways to open the JDK's scope: JDK 21 to 24, 25, 26 and later. A release has one of them. */
+    private static final Set<String> OPENERS = Set.of(
+            SCOPE + "#<init>(java.lang.String, java.util.concurrent.ThreadFactory)",
+            SCOPE + "#open(" + SCOPE + "$Joiner, java.util.function.Function)",
+            SCOPE + "#open(" + SCOPE + "$Joiner, java.util.function.UnaryOperator)");
 
-    private static final Pattern MEMBER =
-            Pattern.compile("(?:find(?:Virtual|Static|VarHandle)|\\.bind)\\(\\s*(\\w+)(\\.class)?,\\s*\"(\\w+)\"");
-    private static final Pattern CONSTRUCTOR = Pattern.compile("findConstructor\\(\\s*(\\w+),");
-    private static final Pattern TYPE =
-            Pattern.compile("Class\\.forName\\(([^\"()]*(?:\\(\\))?[^\"()]*)\"?([\\w.$]*)\"?\\)");
-    private static final Pattern METHODS = Pattern.compile("(\\w+)\\.getMethods\\(\\)");
-
-    /** What the variables of the two files that bind the JDK stand for. */
-    private static final Map<String, String> VARIABLES = Map.of(
-            "Container.type",
-            SCOPE,
-            "Container.joiner",
-            SCOPE + "$Joiner",
-            "Container.configuration",
-            SCOPE + "$Configuration",
-            "Container.opening",
-            "dev.selvedge.Container$Opening",
-            "Inherited.type",
-            "java.lang.ScopedValue",
-            "Inherited.carrier",
-            "java.lang.ScopedValue$Carrier");
+    /** Where the JDK's scope is a class, it has neither. */
+    private static final Set<String> SINCE_IT_IS_AN_INTERFACE = Set.of(SCOPE + "$Joiner", SCOPE + "$Configuration");
 
     @Test
     void whatever_is_looked_up_by_name_is_listed_and_nothing_else() throws IOException {
+        List<String> listed = listed();
         Set<String> lookedUp = new TreeSet<>();
         List<String> notUnderstood = new ArrayList<>();
+
+        for (Path p : sources()) {
+            Lookups lookups = Lookups.in(topOf(p), Files.readString(p));
+            notUnderstood.addAll(lookups.notUnderstood());
+            lookedUp.addAll(lookups.entries());
+            lookups.choices().forEach(c -> lookedUp.addAll(c.among(listed)));
+        }
+
+        assertThat(notUnderstood)
+                .as("lookups of a pattern that the test does not know")
+                .isEmpty();
+        assertThat(listed).containsExactlyInAnyOrderElementsOf(lookedUp);
+    }
+
+    @Test
+    void what_is_listed_exists_here_in_one_of_the_shapes() throws IOException {
+        List<String> listed = listed();
+        boolean isInterface = Lookups.classNamed(SCOPE).map(Class::isInterface).orElseThrow();
+
+        List<String> missing = listed.stream()
+                .filter(e -> !OPENERS.contains(e))
+                .filter(e -> isInterface || !SINCE_IT_IS_AN_INTERFACE.contains(typeOf(e)))
+                .filter(e -> !exists(e))
+                .toList();
+
+        assertThat(missing).isEmpty();
+        assertThat(listed).containsAll(OPENERS);
+        assertThat(OPENERS.stream().filter(NativeImageTest::exists)).hasSize(1);
+    }
+
+    @Test
+    void a_lookup_in_a_new_place_is_read() {
+        Lookups lookups = Lookups.in("dev.selvedge.Frame", """
+                // MethodHandles.lookup().findVirtual(Gone.class, "gone", MethodType.methodType(void.class));
+                String slashes = "https://"; Class<?> list = Class.forName("java.util.List");
+                lookup.findVirtual(list, "add", MethodType.methodType(boolean.class, int.class, Object.class));
+                lookup.findStatic(
+                        list, "of", MethodType.methodType(list, Object[].class));
+                lookup.findVarHandle(Limit.class, "reason", CancelReason.class);
+                """);
+
+        assertThat(lookups.notUnderstood()).isEmpty();
+        assertThat(lookups.entries())
+                .containsExactlyInAnyOrder(
+                        "java.util.List",
+                        "java.util.List#add(int, java.lang.Object)",
+                        "java.util.List#of(java.lang.Object[])",
+                        "dev.selvedge.Frame$Limit",
+                        "dev.selvedge.Frame$Limit#reason");
+    }
+
+    @Test
+    void a_lookup_of_an_unknown_pattern_is_not_skipped() {
+        List<String> unknown = List.of(
+                "Class.forName(name);",
+                "Class.forName(\"a.B\", false, loader);",
+                "names.map(Class::forName);",
+                "lookup.findVirtual(somewhere, \"m\", MethodType.methodType(void.class));",
+                "lookup.findVirtual(Frame.class, name, MethodType.methodType(void.class));",
+                "lookup.findVirtual(Frame.class, \"m\", type);",
+                "lookup.findVirtual(Frame.class, \"m\", MethodType.methodType(void.class, Nowhere.class));",
+                "lookup.findSpecial(Frame.class, \"m\", MethodType.methodType(void.class), Frame.class);",
+                "lookup\n    .findGetter(Frame.class, \"state\", int.class);",
+                "for (Method m : Frame.class.getMethods()) {}",
+                "Frame.class.getDeclaredField(\"state\");",
+                "loader.loadClass(\"a.B\");",
+                "AtomicIntegerFieldUpdater.newUpdater(Frame.class, \"state\");",
+                "Class<?> a = Class.forName(\"java.util.List\"); Class<?> a = Class.forName(\"java.util.Map\");"
+                        + " lookup.findVirtual(a, \"size\", MethodType.methodType(int.class));");
+
+        assertThat(unknown)
+                .allSatisfy(code -> assertThat(
+                                Lookups.in("dev.selvedge.Frame", code).notUnderstood())
+                        .hasSize(1));
+    }
+
+    private static List<Path> sources() throws IOException {
         try (Stream<Path> walk = Files.walk(MAIN)) {
-            for (Path p : walk.filter(f -> f.toString().endsWith(".java") && !f.endsWith("module-info.java"))
-                    .toList()) {
-                String file = p.getFileName().toString().replace(".java", "");
-                String code =
-                        Files.readString(p).replaceAll("(?s)/\\*.*?\\*/", "").replaceAll("//[^\n]*", "");
-                Set<String> found = lookups(file, packageOf(p), code);
-                lookedUp.addAll(found);
-                long calls = LOOKUP.matcher(code).results().count();
-                long known = Stream.of(MEMBER, CONSTRUCTOR, TYPE, METHODS)
-                        .mapToLong(k -> k.matcher(code).results().count())
-                        .sum();
-                if (calls != known) {
-                    notUnderstood.add(file + ": " + calls + " lookups, " + known + " understood");
-                }
-            }
+            return walk.filter(p -> p.toString().endsWith(".java")).sorted().toList();
         }
-
-        assertThat(notUnderstood).isEmpty();
-        assertThat(lookedUp).hasSizeGreaterThan(25);
-        assertThat(listed()).containsExactlyInAnyOrderElementsOf(lookedUp);
     }
 
-    private static Set<String> lookups(String file, String pack, String code) {
-        Set<String> found = new TreeSet<>();
-        MEMBER.matcher(code).results().forEach(m -> {
-            String type = m.group(2) == null ? variable(file, m.group(1)) : ownType(file, pack, m.group(1));
-            found.add(type + "#" + m.group(3));
-        });
-        CONSTRUCTOR.matcher(code).results().forEach(m -> found.add(variable(file, m.group(1)) + "#<init>"));
-        METHODS.matcher(code).results().forEach(m -> {
-            Matcher name =
-                    Pattern.compile("getName\\(\\)\\.equals\\(\"(\\w+)\"\\)").matcher(code);
-            assertThat(name.find()).isTrue();
-            found.add(variable(file, m.group(1)) + "#" + name.group(1));
-        });
-        TYPE.matcher(code).results().forEach(m -> found.add(typeNamed(file, m.group(1), m.group(2))));
-        return found;
-    }
-
-    /** A literal, or a nested type of the scope: {@code TYPE}, {@code TYPE + "$Subtask"}, {@code type.getName() + "$Joiner"}. */
-    private static String typeNamed(String file, String before, String literal) {
-        if (before.isBlank()) {
-            return literal;
-        }
-        assertThat(file).isEqualTo("Container");
-        return SCOPE + literal;
-    }
-
-    private static String variable(String file, String name) {
-        return Objects.requireNonNull(VARIABLES.get(file + "." + name), file + "." + name);
-    }
-
-    private static String ownType(String file, String pack, String simple) {
-        return pack + "." + (simple.equals(file) ? simple : file + "$" + simple);
-    }
-
-    private static String packageOf(Path p) {
-        return MAIN.relativize(p)
-                .getParent()
-                .toString()
+    private static String topOf(Path p) {
+        String file = MAIN.relativize(p).toString();
+        return file.substring(0, file.length() - ".java".length())
                 .replace(p.getFileSystem().getSeparator(), ".");
     }
 
-    private static Set<String> listed() throws IOException {
-        Set<String> listed = new TreeSet<>();
-        for (JsonNode type : metadata()) {
-            String name = type.get("type").asText();
-            if (Stream.of(SCOPE, "java.lang.ScopedValue").anyMatch(name::startsWith)) {
-                listed.add(name);
+    /** Each as {@code type}, {@code type#field} or {@code type#method(parameters)}; what is listed twice comes twice. */
+    private static List<String> listed() throws IOException {
+        List<String> listed = new ArrayList<>();
+        JsonNode metadata = metadata();
+        assertThat(metadata.fieldNames()).toIterable().containsExactly("reflection");
+        for (JsonNode entry : metadata.get("reflection")) {
+            assertThat(entry.fieldNames()).toIterable().isSubsetOf("type", "methods", "fields");
+            String type = entry.required("type").asText();
+            listed.add(type);
+            for (JsonNode m : entry.path("methods")) {
+                List<String> parameters = new ArrayList<>();
+                m.required("parameterTypes").forEach(t -> parameters.add(t.asText()));
+                listed.add(type + "#" + m.required("name").asText() + "(" + String.join(", ", parameters) + ")");
             }
-            type.path("methods")
-                    .forEach(m -> listed.add(name + "#" + m.get("name").asText()));
-            type.path("fields")
-                    .forEach(f -> listed.add(name + "#" + f.get("name").asText()));
+            entry.path("fields")
+                    .forEach(f -> listed.add(type + "#" + f.required("name").asText()));
         }
         return listed;
     }
 
-    @Test
-    void what_is_listed_exists_here_in_one_of_its_shapes() throws Exception {
-        for (JsonNode type : metadata()) {
-            String name = type.get("type").asText();
-            if (name.endsWith("$Joiner") || name.endsWith("$Configuration")) {
-                continue; // not before JDK 25
-            }
-            Class<?> found = Class.forName(name);
-            type.path("fields")
-                    .forEach(f -> assertThat(Arrays.stream(found.getDeclaredFields()))
-                            .as(name + "." + f)
-                            .anyMatch(d -> d.getName().equals(f.get("name").asText())));
-            type.path("methods").forEach(m -> {
-                String method = m.get("name").asText();
-                boolean ofAnotherShape = method.equals(found.isInterface() ? "<init>" : "open");
-                assertThat(ofAnotherShape
-                                || method.equals("<init>")
-                                || Stream.concat(
-                                                Arrays.stream(found.getMethods()),
-                                                Arrays.stream(found.getDeclaredMethods()))
-                                        .anyMatch(d -> d.getName().equals(method)))
-                        .as(name + "." + method)
-                        .isTrue();
-            });
+    private static JsonNode metadata() throws IOException {
+        try (InputStream in = NativeImageTest.class.getClassLoader().getResourceAsStream(METADATA)) {
+            return new ObjectMapper().readTree(Objects.requireNonNull(in, METADATA));
         }
     }
 
-    private static JsonNode metadata() throws IOException {
-        try (InputStream in = NativeImageTest.class.getClassLoader().getResourceAsStream(METADATA)) {
-            return new ObjectMapper()
-                    .readTree(Objects.requireNonNull(in, METADATA))
-                    .get("reflection");
-        }
+    private static String typeOf(String entry) {
+        return entry.replaceFirst("#.*", "");
+    }
+
+    private static boolean exists(String entry) {
+        return Lookups.classNamed(typeOf(entry))
+                .filter(type -> entry.equals(type.getName()) || members(type).anyMatch(entry::equals))
+                .isPresent();
+    }
+
+    private static Stream<String> members(Class<?> type) {
+        Stream<String> fields = Stream.of(type.getDeclaredFields()).map(f -> "#" + f.getName());
+        Stream<String> methods = Stream.of(type.getDeclaredMethods())
+                .map(m -> "#" + m.getName() + Lookups.parameters(m.getParameterTypes()));
+        Stream<String> constructors = Stream.of(type.getDeclaredConstructors())
+                .map(c -> "#<init>" + Lookups.parameters(c.getParameterTypes()));
+        return Stream.of(fields, methods, constructors).flatMap(s -> s).map(m -> type.getName() + m);
     }
 }
