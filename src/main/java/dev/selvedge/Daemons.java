@@ -2,8 +2,6 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import java.time.Duration;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
@@ -11,15 +9,15 @@ import java.util.concurrent.TimeUnit;
 final class Daemons {
 
     private final LiveScope scope;
-    /** In the order of their starts, in which they are cancelled too. */
-    private final Set<LiveFork<?>> all = new LinkedHashSet<>(0);
+    private int started;
 
     Daemons(LiveScope scope) {
         this.scope = scope;
     }
 
     void add(Callable<?> task) {
-        all.add(scope.fork("daemon-" + (all.size() + 1), task));
+        started++;
+        scope.startDaemon("daemon-" + started, task);
     }
 
     /** The moments are counted from now on, so that a late start of one does not make the next one later. */
@@ -54,32 +52,35 @@ final class Daemons {
         return scope.context.clock().nanoTime();
     }
 
-    /** Waits for the others, then cancels these; whether an interrupt is to be posted again. */
+    /** Waits for the others, then cancels these in the order of their starts; whether an interrupt is to be posted again. */
     boolean awaitOthers() {
-        if (all.isEmpty()) {
+        if (started == 0) {
             return false;
         }
         boolean interrupted = false;
         Roster forks = scope.roster();
         for (int i = 0, n = forks.size(); i < n; i++) {
             LiveFork<?> fork = (LiveFork<?>) forks.at(i);
-            if (!all.contains(fork)) {
+            if (!fork.isDaemon()) {
                 interrupted |= scope.await(fork::isDone, () -> {
                     boolean unused = fork.awaitEnd(scope.context.clock().never());
                 });
             }
         }
-        if (scope.reason() != null) {
-            return interrupted; // they have been asked to stop already: their cleanup is not to be cut off
-        }
-        String message = "the body and the forks of " + Words.scope(scope.givenName()) + " have ended";
-        for (LiveFork<?> daemon : all) {
-            daemon.cancel(new CancelReason(CancelReason.Kind.CALLER, message, null));
+        if (scope.reason() == null) { // else they have been asked to stop already: their cleanup is not to be cut off
+            cancel(forks);
         }
         return interrupted;
     }
 
-    void clear() {
-        all.clear();
+    private void cancel(Roster forks) {
+        String message = "the body and the forks of " + Words.scope(scope.givenName()) + " have ended";
+        CancelReason why = new CancelReason(CancelReason.Kind.CALLER, message, null);
+        for (int i = 0, n = forks.size(); i < n; i++) {
+            LiveFork<?> fork = (LiveFork<?>) forks.at(i);
+            if (fork.isDaemon()) {
+                fork.cancel(why);
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@ package dev.selvedge;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +66,9 @@ final class Defaults {
         Context all = Context.PLAIN;
         List<String> names = new ArrayList<>();
         for (ScopeDefaults each : ServiceLoader.load(ScopeDefaults.class, ScopeDefaults.class.getClassLoader())) {
-            all = all.with(each.defaults().asDefaults());
+            ScopeSpec spec = Objects.requireNonNull(
+                    each.defaults(), () -> "the defaults of " + each.getClass().getName());
+            all = all.with(spec.asDefaults());
             names.add(each.getClass().getName());
         }
         if (!names.isEmpty()) {

@@ -91,8 +91,8 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         try {
             if (end == FAILED) {
                 scope.record(this, (Throwable) Objects.requireNonNull(result));
-            } else if (end == CANCELLED && !wasCancelledItself()) {
-                scope.cutOff();
+            } else if (end == CANCELLED) {
+                tellCutOff();
             }
         } finally {
             settle(end);
@@ -120,10 +120,15 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     /** It was cancelled before it began. */
     final void neverRuns(CancelReason why) {
         cell = why; // lets go of the task
-        if (!wasCancelledItself()) {
+        tellCutOff();
+        settle(CANCELLED);
+    }
+
+    /** The scope is not what it was to be, unless somebody wanted this fork alone to stop, or it would never have ended. */
+    private void tellCutOff() {
+        if (!wasCancelledItself() && !isDaemon()) {
             scope.cutOff();
         }
-        settle(CANCELLED);
     }
 
     /** Publishes the end. Nobody can wait for a plain fork but by its thread's end, so a release store is enough. */
@@ -213,6 +218,11 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
 
     /** Whether it was cancelled by its handle. */
     boolean wasCancelledItself() {
+        return false;
+    }
+
+    /** Whether it is not waited for, but cut off when all others have ended. */
+    boolean isDaemon() {
         return false;
     }
 

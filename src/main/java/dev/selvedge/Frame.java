@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,12 +175,17 @@ abstract class Frame {
 
     /** As {@link #cancel}, but the listener is told later, by a thread of the scope: the timer must not run listeners. */
     final boolean cancelSilently(CancelReason why) {
-        return context.clock() instanceof VirtualClock virtual
-                ? virtual.standingStill(() -> cancelAndInterrupt(why))
-                : cancelAndInterrupt(why);
+        return atOneMoment(() -> cancelAndInterrupt(why));
     }
 
-    /** On a virtual clock no time passes between the two: else it could jump over what is about to be cut off. */
+    /**
+     * Sets a reason and interrupts those it is meant for. On a virtual clock no time passes between the two: else it could
+     * jump over what is about to be cut off.
+     */
+    final boolean atOneMoment(BooleanSupplier steps) {
+        return context.clock() instanceof VirtualClock virtual ? virtual.standingStill(steps) : steps.getAsBoolean();
+    }
+
     private boolean cancelAndInterrupt(CancelReason why) {
         if (!REASON.compareAndSet(this, null, why)) {
             return false;

@@ -39,6 +39,9 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
     /** Whether somebody has seen how it ended. */
     private volatile boolean looked;
 
+    /** Whether it runs in the background, to be cut off at the end of the scope at the latest. Set before it starts. */
+    private boolean daemon;
+
     LiveFork(OpenScope scope, Callable<? extends T> task, @Nullable String name, int number) {
         super(scope, task);
         this.name = name;
@@ -124,6 +127,10 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
     }
 
     final boolean cancel(CancelReason why) {
+        return scope.atOneMoment(() -> cancelAndInterrupt(why));
+    }
+
+    private boolean cancelAndInterrupt(CancelReason why) {
         if (isDone() || !OWN_REASON.compareAndSet(this, null, why)) {
             return false;
         }
@@ -140,6 +147,16 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
     @Override
     final boolean wasCancelledItself() {
         return ownReason != null;
+    }
+
+    final LiveFork<T> asDaemon() {
+        daemon = true;
+        return this;
+    }
+
+    @Override
+    final boolean isDaemon() {
+        return daemon;
     }
 
     final boolean wasLookedAt() {

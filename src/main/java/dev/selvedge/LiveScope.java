@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -93,7 +92,7 @@ final class LiveScope extends OpenScope {
         }
     }
 
-    <T extends @Nullable Object> LiveFork<T> fork(@Nullable String name, Callable<? extends T> task) {
+    <T extends @Nullable Object> Fork<T> fork(@Nullable String name, Callable<? extends T> task) {
         ensureOwner("fork into");
         ensureInBody("fork into");
         CancelReason why = reason();
@@ -102,10 +101,20 @@ final class LiveScope extends OpenScope {
             unrun.neverRuns(why);
             return unrun;
         }
-        Callable<? extends T> carried = carrying(load(), task);
-        ForkTask<T> fork = newFork(carried, name, ++forked);
+        LiveFork<T> fork = newFork(name, task);
         start(fork);
+        return fork;
+    }
+
+    private <T extends @Nullable Object> LiveFork<T> newFork(@Nullable String name, Callable<? extends T> task) {
+        ForkTask<T> fork = newFork(carrying(load(), task), name, ++forked);
         return (LiveFork<T>) fork;
+    }
+
+    void startDaemon(String name, Callable<?> task) {
+        if (reason() == null) {
+            start(newFork(name, task).asDaemon());
+        }
     }
 
     void daemon(Callable<?> task) {
@@ -171,63 +180,19 @@ final class LiveScope extends OpenScope {
         return resource;
     }
 
-    <T extends @Nullable Object> List<T> gather(Collection<? extends Fork<? extends T>> forks) {
+    <T extends @Nullable Object> List<T> gather(Collection<? extends Fork<? extends T>> running) {
         ensureOwner("gather in");
         ensureInBody("gather in");
-        List<LiveFork<? extends T>> all = new ArrayList<>(forks.size());
-        for (Fork<? extends T> f : forks) {
-            LiveFork<? extends T> fork = (LiveFork<? extends T>) Objects.requireNonNull(f, "fork");
-            if (fork.scope != this) {
-                throw new IllegalArgumentException(
-                        "the fork \"" + fork.name() + "\" is not of " + Words.scope(givenName()) + ": join it instead");
-            }
-            all.add(fork);
-        }
+        RunningForks<T> forks = RunningForks.of(this, running);
         if (isolated) {
-            awaitAllOrFirstFailure(all);
+            forks.awaitAllOrFirstFailure();
         }
-        try {
-            List<T> values = new ArrayList<>(all.size());
-            for (LiveFork<? extends T> fork : all) {
-                values.add(fork.join());
-            }
-            return Collections.unmodifiableList(values);
-        } catch (ScopeCancelledException e) {
-            throwFirstFailureOf(all); // if that is why the join was cut off
-            throw e;
-        }
+        return forks.values();
     }
 
-    /** Where a failure does not cancel the others, a gather must not wait for those before the one that failed. */
-    private void awaitAllOrFirstFailure(List<? extends LiveFork<?>> all) {
-        for (LiveFork<?> fork : all) {
-            while (!fork.isDone()) {
-                Waiter watch = context.clock().waiter(fork);
-                failureWatch = watch;
-                throwFirstFailureOf(all);
-                fork.wakeAtEnd(watch);
-                try {
-                    watch.await(context.clock().never());
-                } catch (InterruptedException e) {
-                    throw Here.cancelledBy(e);
-                } finally {
-                    failureWatch = null;
-                }
-            }
-            throwFirstFailureOf(all);
-        }
-    }
-
-    private void throwFirstFailureOf(List<? extends LiveFork<?>> all) {
-        LiveFork<?> first = null;
-        for (Failure f = failures(); f != null; f = f.earlier()) {
-            if (f.fork() instanceof LiveFork<?> fork && all.contains(fork) && fork.isDone()) {
-                first = fork;
-            }
-        }
-        if (first != null) {
-            first.join();
-        }
+    /** Has a waiter woken by the next failure of a fork; null for nobody. */
+    void watchFailures(@Nullable Waiter watch) {
+        failureWatch = watch;
     }
 
     private void ensureOwner(String what) {
@@ -381,7 +346,6 @@ final class LiveScope extends OpenScope {
     @Override
     void forget() {
         roster().detachAll();
-        daemons.clear();
         cancelActions = null;
         value = null;
         thrown = null;

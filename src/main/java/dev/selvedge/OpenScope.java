@@ -208,6 +208,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         try {
             Container.WAY.fork(Objects.requireNonNull(container), fork);
         } catch (Throwable t) {
+            tellEnded(fork, new Outcome.Failure<>(t));
             r.removeLast();
             fork.neverStarted();
             throw t;
@@ -359,7 +360,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             if (fork.wasCutOff()) {
                 announceCancel();
             }
-            context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), fork.outcomeWhenDone()));
+            tellEnded(fork, fork.outcomeWhenDone());
             announceCancel();
         }
     }
@@ -510,6 +511,12 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     private void tellCreated(ForkTask<?> fork) {
         if (context.listener() != null) {
             context.tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)));
+        }
+    }
+
+    private void tellEnded(ForkTask<?> fork, Outcome<?> how) {
+        if (context.listener() != null) {
+            context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), how));
         }
     }
 }

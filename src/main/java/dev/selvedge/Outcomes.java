@@ -4,6 +4,7 @@ import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +28,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
 
     @Override
     public Outcome<R> get(int index) {
-        return outcomes.get(index);
+        return outcomes.get(Objects.checkIndex(index, size()));
     }
 
     @Override
@@ -43,7 +44,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
      * @throws IndexOutOfBoundsException if there is no such place
      */
     public I item(int index) {
-        return items.get(index);
+        return items.get(Objects.checkIndex(index, size()));
     }
 
     /**

@@ -191,11 +191,11 @@ final class Roster {
         return interrupted;
     }
 
-    /** The names of the forks that were cut off. */
+    /** The names of the forks that were cut off, without those that were not meant to end by themselves. */
     List<String> unfinished() {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            if (at(i).wasCutOff()) {
+            if (at(i).wasCutOff() && !at(i).isDaemon()) {
                 names.add(OpenScope.nameAt(at(i), i));
             }
         }

@@ -13,7 +13,8 @@ package dev.selvedge;
 public interface ScopeDefaults {
 
     /**
-     * The defaults; asked for once.
+     * The defaults; asked for once. If this throws, or gives null or what no default can be, the scope that asked is not
+     * opened and its caller gets the error; the next scope asks again.
      *
      * @return a specification with a clock, listeners, propagators, sinks of discarded values, or some of these, and
      *     nothing else

@@ -1,6 +1,7 @@
 package dev.selvedge;
 
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,12 @@ public sealed interface ScopeEvent {
      *
      * @param scope its name
      */
-    record ScopeOpened(String scope) implements ScopeEvent {}
+    record ScopeOpened(String scope) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ScopeOpened {
+            Objects.requireNonNull(scope, "scope");
+        }
+    }
 
     /**
      * A scope has a deadline of its own, earlier than any around it.
@@ -37,7 +43,13 @@ public sealed interface ScopeEvent {
      * @param scope its name
      * @param limit the time it has
      */
-    record DeadlineSet(String scope, Duration limit) implements ScopeEvent {}
+    record DeadlineSet(String scope, Duration limit) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public DeadlineSet {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(limit, "limit");
+        }
+    }
 
     /**
      * A fork was made; its thread has not begun.
@@ -45,7 +57,13 @@ public sealed interface ScopeEvent {
      * @param scope the name of the scope
      * @param fork the name of the fork
      */
-    record ForkCreated(String scope, String fork) implements ScopeEvent {}
+    record ForkCreated(String scope, String fork) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ForkCreated {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+        }
+    }
 
     /**
      * A fork's task begins.
@@ -53,7 +71,13 @@ public sealed interface ScopeEvent {
      * @param scope the name of the scope
      * @param fork the name of the fork
      */
-    record ForkStarted(String scope, String fork) implements ScopeEvent {}
+    record ForkStarted(String scope, String fork) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ForkStarted {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+        }
+    }
 
     /**
      * A fork has ended.
@@ -62,7 +86,14 @@ public sealed interface ScopeEvent {
      * @param fork the name of the fork
      * @param outcome how
      */
-    record ForkEnded(String scope, String fork, Outcome<?> outcome) implements ScopeEvent {}
+    record ForkEnded(String scope, String fork, Outcome<?> outcome) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ForkEnded {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(outcome, "outcome");
+        }
+    }
 
     /**
      * A scope was asked to stop.
@@ -70,7 +101,13 @@ public sealed interface ScopeEvent {
      * @param scope its name
      * @param reason why
      */
-    record ScopeCancelled(String scope, CancelReason reason) implements ScopeEvent {}
+    record ScopeCancelled(String scope, CancelReason reason) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ScopeCancelled {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(reason, "reason");
+        }
+    }
 
     /**
      * A scope's own deadline passed before it was done.
@@ -78,7 +115,13 @@ public sealed interface ScopeEvent {
      * @param scope its name
      * @param limit the time it had
      */
-    record DeadlinePassed(String scope, Duration limit) implements ScopeEvent {}
+    record DeadlinePassed(String scope, Duration limit) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public DeadlinePassed {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(limit, "limit");
+        }
+    }
 
     /**
      * A value was made that nobody can read any more: of a race's loser, of a sibling of a failed fork, of a body whose
@@ -89,7 +132,13 @@ public sealed interface ScopeEvent {
      * @param value the value
      */
     record ValueDiscarded(
-            String scope, String fork, @Nullable Object value) implements ScopeEvent {}
+            String scope, String fork, @Nullable Object value) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ValueDiscarded {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+        }
+    }
 
     /**
      * An error that could not be attached to what the scope threw, or to anything because it threw nothing. Without a
@@ -98,7 +147,13 @@ public sealed interface ScopeEvent {
      * @param scope the name of the scope
      * @param error the error
      */
-    record Unhandled(String scope, Throwable error) implements ScopeEvent {}
+    record Unhandled(String scope, Throwable error) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public Unhandled {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(error, "error");
+        }
+    }
 
     /**
      * A scope has ended: all its threads have, and its resources are closed.
@@ -106,5 +161,11 @@ public sealed interface ScopeEvent {
      * @param scope its name
      * @param elapsed how long it was open
      */
-    record ScopeClosed(String scope, Duration elapsed) implements ScopeEvent {}
+    record ScopeClosed(String scope, Duration elapsed) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public ScopeClosed {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(elapsed, "elapsed");
+        }
+    }
 }

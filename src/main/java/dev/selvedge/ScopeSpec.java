@@ -493,7 +493,9 @@ public final class ScopeSpec {
      */
     public <I extends @Nullable Object, R extends @Nullable Object> List<R> map(
             Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
-        return gather(ScopeSpec.<I, R>tasksOf(items(items), Objects.requireNonNull(fn, "fn")));
+        Objects.requireNonNull(items, "items");
+        Objects.requireNonNull(fn, "fn"); // before the items are read: they may be there only once
+        return gather(ScopeSpec.<I, R>tasksOf(items(items), fn));
     }
 
     /**
@@ -509,8 +511,10 @@ public final class ScopeSpec {
      */
     public <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
             Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
+        Objects.requireNonNull(items, "items");
+        Objects.requireNonNull(fn, "fn");
         List<I> all = items(items);
-        List<Callable<R>> tasks = tasksOf(all, Objects.requireNonNull(fn, "fn"));
+        List<Callable<R>> tasks = tasksOf(all, fn);
         return new Outcomes<>(all, eachOf(tasks.toArray(new Callable<?>[0]), null));
     }
 
@@ -547,7 +551,7 @@ public final class ScopeSpec {
 
     private static <I extends @Nullable Object> List<I> items(Iterable<? extends I> items) {
         List<I> all = new ArrayList<>(items instanceof Collection<?> c ? c.size() : 10);
-        Objects.requireNonNull(items, "items").forEach(all::add);
+        items.forEach(all::add);
         return Collections.unmodifiableList(all);
     }
 

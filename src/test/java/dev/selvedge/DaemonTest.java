@@ -8,7 +8,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
@@ -366,6 +369,69 @@ class DaemonTest {
 
         assertThat(value).isEqualTo("value");
         assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void a_body_that_returns_after_the_deadline_keeps_its_value_though_a_daemon_was_cut_off() {
+        String value = lab.scope().deadline(ofSeconds(2)).call(s -> {
+            s.daemon(() -> lab.sleep("daemon", ofSeconds(100)));
+            Selvedge.shielded(() -> Selvedge.sleep(ofSeconds(3)));
+            return "value";
+        });
+
+        assertThat(value).isEqualTo("value");
+        assertThat(lab.trail()).containsExactly("2s daemon cut off");
+    }
+
+    @Test
+    void a_daemon_is_not_among_what_a_deadline_left_unfinished() {
+        assertThatThrownBy(() -> lab.scope().deadline(ofSeconds(2)).run(s -> {
+                    s.daemon(() -> lab.sleep("daemon", ofSeconds(100)));
+                    Fork<?> unused = s.fork("page", () -> lab.sleep("page", ofSeconds(100)));
+                }))
+                .isInstanceOfSatisfying(
+                        DeadlineExceededException.class,
+                        e -> assertThat(e.unfinished()).containsExactly("page"));
+    }
+
+    @Test
+    void its_cleanup_is_not_cut_off_again_when_the_cancelled_forks_have_ended() {
+        assertThatThrownBy(() -> lab.scope().deadline(ofSeconds(1)).run(s -> {
+                    s.daemon(() -> {
+                        try {
+                            lab.sleep("daemon", ofSeconds(100));
+                        } finally {
+                            lab.sleep("cleanup", ofSeconds(5));
+                        }
+                    });
+                    Fork<?> unused = s.fork(() -> {
+                        try {
+                            lab.sleep("fork", ofSeconds(100));
+                        } finally {
+                            lab.sleep("cleanup of fork", ofSeconds(2));
+                        }
+                    });
+                }))
+                .isInstanceOf(DeadlineExceededException.class);
+
+        assertThat(lab.trail())
+                .containsExactly(
+                        "1s daemon cut off", "1s fork cut off", "3s cleanup of fork slept", "6s cleanup slept");
+    }
+
+    @Test
+    void those_that_have_ended_are_not_held_while_the_scope_goes_on() {
+        List<WeakReference<Object>> held = new ArrayList<>();
+        lab.scope().run(s -> {
+            for (int i = 0; i < 100; i++) {
+                Object big = new Object();
+                held.add(new WeakReference<>(big));
+                s.daemon(() -> Objects.requireNonNull(big));
+                Selvedge.sleep(ofSeconds(1));
+            }
+            System.gc();
+            assertThat(held).filteredOn(ref -> ref.get() != null).hasSizeLessThan(20);
+        });
     }
 
     @Test

@@ -278,6 +278,13 @@ class DefaultsTest {
                         + " nothing else; this has the name \"provided\"");
     }
 
+    @Test
+    void or_null() throws Exception {
+        provide(Empty.class);
+
+        assertThat(inside(OpenOnce.class)).isEqualTo("NullPointerException: the defaults of " + Empty.class.getName());
+    }
+
     /** One scope. */
     static final class OpenOnce implements Callable<Object> {
         @Override
@@ -323,6 +330,15 @@ class DefaultsTest {
         @Override
         public ScopeSpec defaults() {
             throw new IllegalStateException("broken provider");
+        }
+    }
+
+    /** One that gives nothing. */
+    public static final class Empty implements ScopeDefaults {
+        @Override
+        @SuppressWarnings("NullAway") // that is its fault
+        public ScopeSpec defaults() {
+            return null;
         }
     }
 

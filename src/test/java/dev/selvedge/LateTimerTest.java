@@ -15,6 +15,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.selvedge.time.Alarm;
+import dev.selvedge.time.ClockInside;
 import dev.selvedge.time.TimeSource;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
@@ -28,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -402,6 +404,30 @@ class LateTimerTest {
                 what.run();
             }
         };
+    }
+
+    @Test
+    void no_time_passes_between_the_reason_of_a_foreign_cancel_and_its_interrupt() {
+        ReentrantLock stopped = ClockInside.lock(lab.clock());
+
+        lab.scope().run(s -> {
+            LiveFork<?> fork = (LiveFork<?>) s.fork(() -> lab.sleep("fork", ofSeconds(10)));
+            Selvedge.sleep(ofSeconds(1));
+            Thread canceller;
+            stopped.lock();
+            try {
+                canceller = Thread.ofPlatform().start(fork::cancel);
+                while (!stopped.hasQueuedThread(canceller)) {
+                    Thread.onSpinWait();
+                }
+                assertThat(fork.cancelReason()).isNull();
+            } finally {
+                stopped.unlock();
+            }
+            canceller.join();
+        });
+
+        assertThat(lab.trail()).containsExactly("1s fork cut off");
     }
 
     @Test

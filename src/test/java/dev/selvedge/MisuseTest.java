@@ -664,7 +664,7 @@ class MisuseTest {
             refusesNull("name", () -> s.fork(null, task));
             refusesNull("name", () -> s.fork(null, () -> lab.note("never")));
             refusesNull("running", () -> s.gather(null));
-            refusesNull("fork", () -> s.gather(Arrays.asList((Fork<String>) null)));
+            refusesNull("running[0]", () -> s.gather(Arrays.asList((Fork<String>) null)));
             refusesNull("resource", () -> s.use(null));
             refusesNull("why", () -> s.cancel((String) null));
             refusesNull("cause", () -> s.cancel((Throwable) null));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.selvedge.time.StuckClockError;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -397,6 +398,41 @@ class OnCancelTest {
         });
 
         assertThat(lab.trail()).containsExactly("6s DeadlineExceededException", "6s next cut off");
+    }
+
+    @Test
+    void a_clock_that_stands_still_for_good_runs_them_and_they_are_awaited() {
+        Throwable thrown = catchThrowable(() -> lab.scope().run(s -> {
+            s.use(() -> lab.note("closed"));
+            onCancel(s, "action");
+            boolean unused = lab.clock().waiter("nothing").await(lab.clock().never());
+        }));
+
+        assertThat(thrown).isInstanceOf(StuckClockError.class);
+        assertThat(lab.trail()).containsExactly("0s action", "0s closed");
+    }
+
+    @Test
+    void a_cancel_once_the_last_fork_has_ended_still_runs_them_if_it_says_true() {
+        AtomicReference<Scope> scope = new AtomicReference<>();
+        AtomicReference<Boolean> did = new AtomicReference<>();
+
+        String value = lab.scope("page")
+                .listener(e -> {
+                    if (e instanceof ScopeEvent.ForkEnded) {
+                        did.set(scope.get().cancel("enough"));
+                    }
+                })
+                .call(s -> {
+                    scope.set(s);
+                    onCancel(s, "action");
+                    Fork<?> unused = s.fork(() -> lab.sleep("fork", ofSeconds(1)));
+                    return "value";
+                });
+
+        assertThat(value).isEqualTo("value");
+        assertThat(did).hasValue(true);
+        assertThat(lab.trail()).containsExactly("1s fork slept", "1s action");
     }
 
     @Test

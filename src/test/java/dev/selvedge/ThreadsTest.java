@@ -103,6 +103,18 @@ class ThreadsTest {
     }
 
     @Test
+    void whoever_pairs_the_events_sees_the_end_of_a_refused_fork() {
+        Throwable thrown =
+                catchThrowable(() -> lab.scope("page").threads(r -> null).run(s -> s.fork("refused", () -> 1)));
+
+        assertThat(thrown).isInstanceOf(RejectedExecutionException.class);
+        assertThat(lab.events(ScopeEvent.ForkCreated.class))
+                .containsExactly(new ScopeEvent.ForkCreated("page", "refused"));
+        assertThat(lab.events(ScopeEvent.ForkEnded.class))
+                .containsExactly(new ScopeEvent.ForkEnded("page", "refused", new Outcome.Failure<>(thrown)));
+    }
+
+    @Test
     @Catalogue(139)
     void so_does_one_that_throws() {
         IllegalStateException broken = new IllegalStateException("broken");

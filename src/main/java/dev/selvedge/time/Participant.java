@@ -23,6 +23,9 @@ public final class Participant {
 
     private volatile @Nullable Thread thread;
 
+    /** Whether it has ended or was withdrawn. Guarded by the clock's lock. */
+    private boolean over;
+
     /** Whether it is this participant's turn. Set by the clock, cleared under its lock by the thread itself. */
     private volatile boolean released;
 
@@ -57,20 +60,30 @@ public final class Participant {
     /**
      * Binds the calling thread to this participant, and waits until it is its turn. An interrupt does not cut this wait
      * off.
+     *
+     * @throws IllegalStateException if it has begun or was withdrawn before, or the thread takes part already
      */
     public void begin() {
-        thread = Thread.currentThread();
         clock.began(this);
     }
 
-    /** Ends the calling thread's part: it no longer holds the clock. */
+    /**
+     * Ends the calling thread's part: it no longer holds the clock. Later calls do nothing.
+     *
+     * @throws IllegalStateException if the calling thread is not that which has begun
+     */
     public void end() {
-        clock.ended(this);
+        clock.ended(this, true);
     }
 
-    /** Takes back the announcement of a participant whose thread could not be started. */
+    /**
+     * Takes back the announcement of a participant whose thread could not be started. From any thread; later calls do
+     * nothing.
+     *
+     * @throws IllegalStateException if it has begun: then its thread ends it
+     */
     public void withdraw() {
-        clock.ended(this);
+        clock.ended(this, false);
     }
 
     /**
@@ -128,6 +141,7 @@ public final class Participant {
      *
      * @return why the clock serves no more, if the thread was interrupted for that and nothing else; its interrupt flag is
      *     then clear. Else null.
+     * @throws IllegalStateException if the calling thread is not that which has begun
      */
     public @Nullable StuckClockError endOrFail() {
         end();
@@ -139,6 +153,35 @@ public final class Participant {
     }
 
     // Under the clock's lock.
+
+    /** The calling thread is to be that of this participant; {@code other} is what it is already. */
+    void begins(@Nullable Participant other) {
+        if (thread != null || over) {
+            throw new IllegalStateException("the participant \"" + name + "\" cannot begin: it "
+                    + (thread != null ? "has begun" : "was withdrawn") + " before");
+        }
+        if (other != null) {
+            throw new IllegalStateException("the participant \"" + name
+                    + "\" cannot begin: this thread takes part already, as \"" + other + "\"");
+        }
+        thread = Thread.currentThread();
+    }
+
+    /** Its part is over; false if it was before. */
+    boolean ends(boolean byItsThread) {
+        Thread bound = thread;
+        if (byItsThread && bound != Thread.currentThread() && !(over && bound == null)) {
+            throw new IllegalStateException("the participant \"" + name + "\" cannot be ended here: "
+                    + (bound == null ? "it has not begun, so withdraw it" : "it is of " + bound));
+        }
+        if (!byItsThread && bound != null) {
+            throw new IllegalStateException(
+                    "the participant \"" + name + "\" cannot be withdrawn: it has begun, and " + bound + " ends it");
+        }
+        boolean first = !over;
+        over = true;
+        return first;
+    }
 
     void release() {
         released = true;

@@ -359,6 +359,7 @@ public final class VirtualClock implements TimeSource {
      * @return what it returns
      */
     public boolean holdDuring(BooleanSupplier briefly) {
+        Objects.requireNonNull(briefly, "briefly");
         Participant me = me();
         if (me == null) {
             return briefly.getAsBoolean();
@@ -379,6 +380,7 @@ public final class VirtualClock implements TimeSource {
      * @return what it returns
      */
     public boolean standingStill(BooleanSupplier steps) {
+        Objects.requireNonNull(steps, "steps");
         if (me() != null) {
             return steps.getAsBoolean();
         }
@@ -450,13 +452,22 @@ public final class VirtualClock implements TimeSource {
     // For waiters, participants and whoever watches over tests.
 
     void began(Participant p) {
-        participants.put(Thread.currentThread(), p);
+        turns.lock.lock();
+        try {
+            p.begins(me());
+            participants.put(Thread.currentThread(), p);
+        } finally {
+            turns.lock.unlock();
+        }
         p.awaitTurn();
     }
 
-    void ended(Participant p) {
+    void ended(Participant p, boolean byItsThread) {
         turns.lock.lock();
         try {
+            if (!p.ends(byItsThread)) {
+                return;
+            }
             participants.remove(Thread.currentThread(), p);
             if (turns.leave(p)) {
                 Lookout.forget(watch);
