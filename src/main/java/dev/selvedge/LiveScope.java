@@ -325,10 +325,12 @@ final class LiveScope extends OpenScope {
         return joined;
     }
 
-    /** The failures of the forks, and the body's if it is one of its own and no answer to theirs. */
+    /** The failures of the forks, and the body's: what it threw of its own, or what went wrong while it was cut off. */
     private List<Throwable> withBody(List<Throwable> errors) {
         Throwable t = thrown;
-        if (t != null && !Cancellation.isInFlight(t) && !isJoinOf(errors, t) && !Failure.holds(errors, t)) {
+        if (Cancellation.isInFlight(t)) {
+            errors.addAll(Cancellation.attachedTo(Objects.requireNonNull(t)));
+        } else if (t != null && !isJoinOf(errors, t) && !Failure.holds(errors, t)) {
             errors.add(t);
         }
         return errors;
@@ -368,8 +370,8 @@ final class LiveScope extends OpenScope {
                 context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
             }
         }
-        secondary.removeIf(e -> e == t);
-        unhandled(t instanceof ScopeFailedException seen ? unseenBesides(seen, secondary) : secondary);
+        secondary.removeIf(e -> e == t || (isOurs(t) && e == t.getCause())); // a join of an isolated scope carries it
+        unhandled(secondary);
         return t;
     }
 
@@ -377,12 +379,6 @@ final class LiveScope extends OpenScope {
         RuntimeException e = stopped(why, unfinished(), outcomes(), Cancellation.causeIn(t));
         unhandled(Failure.attach(e, secondary));
         return e;
-    }
-
-    /** In an isolated scope, the exception of a join carries the failure of that fork. */
-    private static List<Throwable> unseenBesides(ScopeFailedException seen, List<Throwable> errors) {
-        errors.removeIf(e -> e == seen.getCause());
-        return errors;
     }
 
     private void throwUnseen(Failure newest) {

@@ -177,6 +177,53 @@ class LostAndBlamedTest {
         assertThat(asked).isEmpty();
     }
 
+    // 4. What goes wrong in a body while it is cut off, and what a join of an isolated scope carries.
+
+    @Test
+    void what_a_resource_throws_at_its_close_is_among_the_failures_if_a_fork_cut_the_body_off() {
+        Throwable thrown = catchThrowable(() -> bodyThatFailsAtItsClose(failingAfterOneSecond("first")));
+
+        assertThat(thrown)
+                .isInstanceOfSatisfying(
+                        ScopeFailedException.class,
+                        e -> assertThat(e.failures())
+                                .extracting(Throwable::getMessage)
+                                .containsExactly("first", "close"));
+        assertThat(lab.unhandled()).isEmpty();
+    }
+
+    @Test
+    void what_a_resource_throws_at_its_close_is_not_lost_if_an_error_of_a_fork_cut_the_body_off() {
+        Throwable thrown = catchThrowable(() -> bodyThatFailsAtItsClose(() -> {
+            Selvedge.sleep(ofSeconds(1));
+            throw new AssertionError("first");
+        }));
+
+        assertThat(thrown).isInstanceOf(AssertionError.class).hasMessage("first");
+        assertThat(shownOrTold(thrown)).contains("close");
+    }
+
+    @Test
+    void the_failure_that_a_late_join_of_an_isolated_scope_carries_is_not_told_once_more() {
+        Throwable thrown = catchThrowable(() -> lab.scope("page").isolated().run(s -> {
+            Fork<String> slow = s.fork("slow", failingInCleanup("a"));
+            slow.join(ofSeconds(1));
+        }));
+
+        assertThat(thrown).isInstanceOf(DeadlineExceededException.class);
+        assertThat(shownOrTold(thrown)).containsOnlyOnce("a cleanup");
+        assertThat(lab.unhandled()).isEmpty();
+    }
+
+    private void bodyThatFailsAtItsClose(Callable<String> failing) throws Exception {
+        lab.scope("page").run(s -> {
+            Fork<String> unused = s.fork("failing", failing);
+            try (AutoCloseable unusedToo = () -> fail("close")) {
+                Selvedge.sleep(ofDays(1));
+            }
+        });
+    }
+
     /** The messages of all that an exception shows, and of all that was told as unhandled. */
     private List<String> shownOrTold(Throwable thrown) {
         List<String> messages = new ArrayList<>();
