@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import static dev.selvedge.time.Alarms.alarm;
 import static java.time.Duration.ofNanos;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -102,12 +103,9 @@ class MisuseOfOperationsTest {
     }
 
     private static Alarm silent() {
-        return new Alarm() {
-            @Override
-            protected void ring() {
-                throw new AssertionError("never set");
-            }
-        };
+        return alarm(() -> {
+            throw new AssertionError("never set");
+        });
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.selvedge.time.Alarm;
+import dev.selvedge.time.Alarms;
 import dev.selvedge.time.ClockInside;
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.TimeSource;
@@ -106,12 +107,7 @@ final class MisuseWorld {
     }
 
     Alarm alarm() {
-        return new Alarm() {
-            @Override
-            protected void ring() {
-                lab.note("rang");
-            }
-        };
+        return Alarms.alarm(() -> lab.note("rang"));
     }
 
     @Nullable

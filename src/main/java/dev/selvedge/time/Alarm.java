@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * before.
  *
  * <p>{@link #ring} runs on the timer's thread, which all alarms share: it must be short and must not block (an
- * interrupt, a compare-and-set, a wake-up); anything longer belongs on another thread. What it throws goes to that
- * thread's uncaught-exception handler and stops nothing else.
+ * interrupt, a compare-and-set, a wake-up); anything longer belongs on another thread. On a {@link VirtualClock} it runs
+ * on whichever thread moves the time, and a wait on that clock in it throws {@code IllegalStateException}. What it throws
+ * goes to that thread's uncaught-exception handler and stops nothing else.
  *
  * @since 0.1
  */

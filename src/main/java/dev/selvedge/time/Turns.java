@@ -119,8 +119,17 @@ final class Turns {
         return all.isEmpty();
     }
 
+    /** Not what rings: it keeps all others from their turns, so it would wait for itself. */
+    void mayWait() {
+        if (ringer == Thread.currentThread()) {
+            throw new IllegalStateException(
+                    "cannot wait on the clock: an alarm rings in this thread, and nobody gets a turn until it has rung");
+        }
+    }
+
     /** The participant gives up its turn until the waiter is woken, due or interrupted. */
     void yieldTo(VirtualWaiter waiter, Participant p, long due) {
+        mayWait();
         p.waitsOn(waiter);
         awaitingOutside += waiter.isFromOutside() ? 1 : 0;
         if (due != Long.MAX_VALUE) {
@@ -144,6 +153,7 @@ final class Turns {
 
     /** Work outside begins; by a participant, or by null, who takes no part. */
     void beginExternal(@Nullable Participant p) {
+        mayWait();
         externals++;
         if (p != null) {
             p.goesOutside();

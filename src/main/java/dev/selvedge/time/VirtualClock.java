@@ -114,7 +114,8 @@ public final class VirtualClock implements TimeSource {
      *
      * @param by how far the time moves from now on; zero lets happen what is due at this moment
      * @throws IllegalArgumentException if {@code by} is negative: time does not go back
-     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock
+     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock; or if an
+     *     alarm of it rings in this thread
      */
     public void advance(Duration by) {
         if (Objects.requireNonNull(by, "by").isNegative()) {
@@ -127,7 +128,8 @@ public final class VirtualClock implements TimeSource {
      * Lets happen what is due at this moment, and what that leads to, without the time moving on. When it returns,
      * every other participant waits.
      *
-     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock
+     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock; or if an
+     *     alarm of it rings in this thread
      */
     public void runCurrent() {
         moving("runCurrent", () -> advanceTo(after(Duration.ZERO)));
@@ -138,7 +140,8 @@ public final class VirtualClock implements TimeSource {
      * and all others wait or have ended. With something that goes on for good, like {@code every}, this does too.
      * Inside a scope with a deadline, that deadline is scheduled as well.
      *
-     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock
+     * @throws IllegalStateException if another thread, or this one around this call, is moving the clock; or if an
+     *     alarm of it rings in this thread
      */
     public void advanceUntilIdle() {
         moving("advanceUntilIdle", () -> {
@@ -155,6 +158,7 @@ public final class VirtualClock implements TimeSource {
             if (advancing != null) {
                 throw new IllegalStateException("cannot " + how + ": the clock is already being moved by " + advancing);
             }
+            turns.mayWait();
             advancing = Thread.currentThread();
         } finally {
             turns.lock.unlock();
@@ -412,12 +416,15 @@ public final class VirtualClock implements TimeSource {
      *     thread cannot be started
      */
     public Participant enroll(String name) {
-        return enroll(new Participant(this, Objects.requireNonNull(name, "name"), false));
+        return enroll(new Participant(this, Objects.requireNonNull(name, "name"), false), false);
     }
 
-    private Participant enroll(Participant p) {
+    private Participant enroll(Participant p, boolean waitsNow) {
         turns.lock.lock();
         try {
+            if (waitsNow) {
+                turns.mayWait();
+            }
             if (turns.enroll(p)) {
                 Lookout.watch(watch);
             }
@@ -439,7 +446,7 @@ public final class VirtualClock implements TimeSource {
         if (me() != null) {
             return null;
         }
-        Participant p = enroll(new Participant(this, name, true));
+        Participant p = enroll(new Participant(this, name, true), true);
         p.begin();
         return p;
     }

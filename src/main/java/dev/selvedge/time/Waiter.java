@@ -81,7 +81,7 @@ public abstract sealed class Waiter permits SystemWaiter, VirtualWaiter {
      * @throws InterruptedException if the thread is interrupted before or while it waits; the flag is then clear. If
      *     the waiter was woken before that, it returns true instead and the flag stays set.
      * @throws IllegalStateException on another thread than the one that made this waiter, or if it has served: a wait on
-     *     it has ended without a wake-up, or it was given up
+     *     it has ended without a wake-up, or it was given up; or if an alarm of its virtual clock rings in this thread
      * @throws IllegalArgumentException if {@code until} is a moment of another source
      */
     public final boolean await(Deadline until) throws InterruptedException {

@@ -1,6 +1,7 @@
 package dev.selvedge.time;
 
 import static dev.selvedge.Selvedge.scope;
+import static dev.selvedge.time.Alarms.alarm;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofMinutes;
@@ -12,6 +13,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.selvedge.Catalogue;
 import dev.selvedge.Selvedge;
+import dev.selvedge.Task;
 import dev.selvedge.time.VirtualClock.Pending;
 import java.time.Clock;
 import java.time.Duration;
@@ -23,8 +25,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A clock that is moved by hand, and what all virtual clocks tell and refuse. */
 @Timeout(60)
@@ -137,18 +143,73 @@ class ManualClockTest {
     @Test
     void what_rings_may_set_an_alarm_that_rings_in_the_same_advance() {
         clock.set(
-                new Alarm() {
-                    @Override
-                    protected void ring() {
-                        trail.add("first at " + clock.elapsed());
-                        ringAt(ofSeconds(1));
-                    }
-                },
+                alarm(() -> {
+                    trail.add("first at " + clock.elapsed());
+                    ringAt(ofSeconds(1));
+                }),
                 clock.after(ofSeconds(1)));
 
         clock.advance(ofSeconds(5));
 
         assertThat(trail).containsExactly("first at PT1S", "1 s at PT2S");
+    }
+
+    static Stream<Arguments> waits() {
+        TimeSource.Work<Object, Exception> nothing = () -> "nothing";
+        return Stream.of(
+                wait("advance", c -> c.advance(ofSeconds(1))),
+                wait("runCurrent", VirtualClock::runCurrent),
+                wait("advanceUntilIdle", VirtualClock::advanceUntilIdle),
+                wait("await", c -> c.waiter().await(c.after(ofSeconds(1)))),
+                wait("external", c -> c.external(nothing)),
+                wait("a scope", c -> Selvedge.scope().clock(c).run(() -> Selvedge.sleep(ofSeconds(1)))));
+    }
+
+    private static Arguments wait(String name, Task.VoidOf<VirtualClock, Exception> wait) {
+        return Arguments.of(name, wait);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("waits")
+    void what_rings_cannot_wait_on_the_clock(String name, Task.VoidOf<VirtualClock, Exception> wait) {
+        assertThat(thrownAtARing(clock, wait, () -> clock.advance(ofSeconds(1))))
+                .isInstanceOf(IllegalStateException.class);
+        clock.advance(ofSeconds(1));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("waits")
+    void what_rings_on_a_thread_that_takes_no_part_cannot_wait_either(
+            String name, Task.VoidOf<VirtualClock, Exception> wait) {
+        VirtualClock jumping = VirtualClock.jumping();
+
+        Throwable thrown = thrownAtARing(
+                jumping,
+                wait,
+                () -> scope().clock(jumping).run(() -> {
+                    ringsOnTheLookout(jumping);
+                    Selvedge.sleep(ofSeconds(2));
+                }));
+
+        assertThat(thrown)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("an alarm rings in this thread");
+        assertThat(jumping.elapsed()).isEqualTo(ofSeconds(2));
+    }
+
+    /** Once a thread that takes no part has had a hand in it, the clock jumps after a moment of real time. */
+    private static void ringsOnTheLookout(VirtualClock clock) throws InterruptedException {
+        Thread stranger = new Thread(() -> clock.set(alarm(() -> {}), clock.after(ofSeconds(1))));
+        stranger.start();
+        stranger.join();
+    }
+
+    private static Throwable thrownAtARing(
+            VirtualClock clock, Task.VoidOf<VirtualClock, Exception> wait, Runnable passing) {
+        Throwable[] thrown = {null};
+        clock.set(alarm(() -> thrown[0] = catchThrowable(() -> wait.run(clock))), clock.after(ofSeconds(1)));
+        passing.run();
+        return thrown[0];
     }
 
     @Test
@@ -159,12 +220,9 @@ class ManualClockTest {
         IllegalStateException thrown = new IllegalStateException("thrown by an alarm");
         try {
             clock.set(
-                    new Alarm() {
-                        @Override
-                        protected void ring() {
-                            throw thrown;
-                        }
-                    },
+                    alarm(() -> {
+                        throw thrown;
+                    }),
                     clock.after(ofSeconds(1)));
             ringAt(ofSeconds(2));
 
@@ -508,12 +566,7 @@ class ManualClockTest {
     }
 
     private Alarm ringAt(Duration ahead) {
-        Alarm alarm = new Alarm() {
-            @Override
-            protected void ring() {
-                trail.add(ahead.toSeconds() + " s at " + clock.elapsed());
-            }
-        };
+        Alarm alarm = alarm(() -> trail.add(ahead.toSeconds() + " s at " + clock.elapsed()));
         clock.set(alarm, clock.after(ahead));
         return alarm;
     }

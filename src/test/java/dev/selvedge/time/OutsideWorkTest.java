@@ -1,6 +1,7 @@
 package dev.selvedge.time;
 
 import static dev.selvedge.Selvedge.scope;
+import static dev.selvedge.time.Alarms.alarm;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
@@ -99,14 +100,7 @@ class OutsideWorkTest {
     void what_is_due_while_the_time_ticks_happens_at_its_exact_moment() {
         List<Duration> rung = Collections.synchronizedList(new ArrayList<>());
         for (int millis : new int[] {35, 10, 20, 60}) {
-            clock.set(
-                    new Alarm() {
-                        @Override
-                        protected void ring() {
-                            rung.add(clock.elapsed());
-                        }
-                    },
-                    clock.after(ofMillis(millis)));
+            clock.set(alarm(() -> rung.add(clock.elapsed())), clock.after(ofMillis(millis)));
         }
 
         scope().clock(clock).run(() -> {

@@ -1,6 +1,7 @@
 package dev.selvedge.time;
 
 import static dev.selvedge.Selvedge.scope;
+import static dev.selvedge.time.Alarms.alarm;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofNanos;
 import static java.time.Duration.ofSeconds;
@@ -512,17 +513,14 @@ class StuckClockTest {
         CountDownLatch tried = new CountDownLatch(1);
         FutureTask<Duration> mover = new FutureTask<>(() -> {
             manual.set(
-                    new Alarm() {
-                        @Override
-                        protected void ring() {
-                            inside.countDown();
-                            try {
-                                tried.await();
-                            } catch (InterruptedException e) {
-                                throw new AssertionError(e);
-                            }
+                    alarm(() -> {
+                        inside.countDown();
+                        try {
+                            tried.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
                         }
-                    },
+                    }),
                     manual.after(ofSeconds(1)));
             manual.advance(ofSeconds(2));
             return manual.elapsed();
@@ -551,12 +549,9 @@ class StuckClockTest {
         VirtualClock manual = VirtualClock.manual();
         List<Throwable> thrown = new ArrayList<>();
         manual.set(
-                new Alarm() {
-                    @Override
-                    protected void ring() {
-                        thrown.add(catchThrowable(() -> manual.advance(ofSeconds(1))));
-                    }
-                },
+                alarm(() -> {
+                    thrown.add(catchThrowable(() -> manual.advance(ofSeconds(1))));
+                }),
                 manual.after(ofSeconds(1)));
 
         manual.advance(ofSeconds(2));

@@ -1,5 +1,6 @@
 package dev.selvedge.time;
 
+import static dev.selvedge.time.Alarms.alarm;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofNanos;
@@ -81,12 +82,9 @@ class TimerTest {
         Thread.setDefaultUncaughtExceptionHandler((t, e) -> reported.countDown());
         try {
             time.set(
-                    new Alarm() {
-                        @Override
-                        protected void ring() {
-                            throw new IllegalStateException("alarm");
-                        }
-                    },
+                    alarm(() -> {
+                        throw new IllegalStateException("alarm");
+                    }),
                     time.after(ofNanos(1)));
             reported.await();
         } finally {

@@ -1,6 +1,7 @@
 package dev.selvedge.time;
 
 import static dev.selvedge.Selvedge.scope;
+import static dev.selvedge.time.Alarms.alarm;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
@@ -130,14 +131,7 @@ class VirtualClockTest {
 
     @Test
     void it_does_not_move_when_nobody_takes_part() {
-        clock.set(
-                new Alarm() {
-                    @Override
-                    protected void ring() {
-                        trail.add("rang");
-                    }
-                },
-                clock.after(ofSeconds(1)));
+        clock.set(alarm(() -> trail.add("rang")), clock.after(ofSeconds(1)));
 
         assertThat(clock.elapsed()).isEqualTo(Duration.ZERO);
         assertThat(trail).isEmpty();
