@@ -19,8 +19,6 @@ import dev.selvedge.time.TimeSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -440,18 +438,7 @@ class DeadlineTest {
     @Test
     @Catalogue(68)
     void no_class_of_the_engine_reads_the_wall_clock_but_the_one_that_converts_an_instant() throws Exception {
-        Path library = Path.of(ScopeSpec.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI());
-        if (Files.isDirectory(library)) {
-            assertOneReaderOfTheWallClock(library.resolve("dev/selvedge"));
-        } else {
-            try (FileSystem jar = FileSystems.newFileSystem(library)) {
-                assertOneReaderOfTheWallClock(jar.getPath("dev/selvedge"));
-            }
-        }
+        Library.read(root -> assertOneReaderOfTheWallClock(root.resolve("dev/selvedge")));
     }
 
     private static void assertOneReaderOfTheWallClock(Path classes) throws IOException {

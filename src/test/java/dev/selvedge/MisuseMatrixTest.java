@@ -19,8 +19,6 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -750,23 +748,14 @@ class MisuseMatrixTest {
 
     /** All public and protected methods and constructors that the library declares, by signature; without what is Object's. */
     private static Map<String, Executable> publicMethods() throws Exception {
-        Path root = Path.of(
-                Scope.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         Map<String, Executable> methods = new TreeMap<>();
-        try (Stream<Path> walk = Files.walk(root)) {
-            for (Path file : walk.filter(p -> p.toString().endsWith(".class")).toList()) {
-                String name = root.relativize(file)
-                        .toString()
-                        .replace(file.getFileSystem().getSeparator(), ".");
-                if (!name.equals("module-info.class") && name.startsWith("dev.selvedge.")) {
-                    Class<?> type = Class.forName(name.substring(0, name.length() - ".class".length()));
-                    if (isPublic(type)) {
-                        Stream.of(type.getDeclaredConstructors(), type.getDeclaredMethods())
-                                .flatMap(Stream::of)
-                                .filter(e -> isOwn(type, e))
-                                .forEach(e -> methods.put(signature(e), e));
-                    }
-                }
+        for (String name : Library.classNames()) {
+            Class<?> type = Class.forName(name);
+            if (isPublic(type)) {
+                Stream.of(type.getDeclaredConstructors(), type.getDeclaredMethods())
+                        .flatMap(Stream::of)
+                        .filter(e -> isOwn(type, e))
+                        .forEach(e -> methods.put(signature(e), e));
             }
         }
         assertThat(methods).hasSizeGreaterThan(150);
