@@ -17,6 +17,9 @@ public final class DeadlineExceededException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    /** Whose deadline it was. */
+    private final String name;
+
     /** The time it had. */
     private final Duration limit;
 
@@ -30,6 +33,7 @@ public final class DeadlineExceededException extends RuntimeException {
     private final transient List<Outcome<?>> outcomes;
 
     DeadlineExceededException(
+            String name,
             String what,
             Duration limit,
             Duration elapsed,
@@ -37,6 +41,7 @@ public final class DeadlineExceededException extends RuntimeException {
             List<Outcome<?>> outcomes,
             @Nullable Throwable cause) {
         super(message(what, limit, elapsed, unfinished), cause);
+        this.name = name;
         this.limit = limit;
         this.elapsed = elapsed;
         this.unfinished = unfinished;
@@ -46,6 +51,16 @@ public final class DeadlineExceededException extends RuntimeException {
     private static String message(String what, Duration limit, Duration elapsed, List<String> unfinished) {
         return what + " exceeded its deadline of " + Words.duration(limit) + " (after " + Words.duration(elapsed) + ")"
                 + (unfinished.isEmpty() ? "" : "; not finished: " + Words.names(unfinished));
+    }
+
+    /**
+     * Which block it was, for code that has to tell: names need not be unique.
+     *
+     * @return the name of the scope, {@code "scope"} if it was given none; for a late {@link Fork#join(Duration)}, that of
+     *     the fork
+     */
+    public String name() {
+        return name;
     }
 
     /**

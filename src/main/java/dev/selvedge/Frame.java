@@ -102,7 +102,7 @@ abstract class Frame {
         if (own.passed()) {
             ledger.checkpoint();
             throw new DeadlineExceededException(
-                    Words.scope(name), spec.limitOf(own), elapsed(), List.of(), List.of(), null);
+                    displayName(), Words.scope(name), spec.limitOf(own), elapsed(), List.of(), List.of(), null);
         }
         boolean earliest = context.deadline() == own && outer.deadline() != own;
         this.limit = earliest && !own.isNever() ? new Limit(this, spec.limitOf(own)) : null;
@@ -264,7 +264,7 @@ abstract class Frame {
         }
         if (isOwnDeadline(why) && limit != null) {
             return new DeadlineExceededException(
-                    Words.scope(name), limit.length, elapsed(), unfinished, outcomes, cause);
+                    displayName(), Words.scope(name), limit.length, elapsed(), unfinished, outcomes, cause);
         }
         return ScopeCancelledException.settled(why, cause == null ? why.cause() : cause);
     }

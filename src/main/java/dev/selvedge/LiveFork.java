@@ -87,6 +87,7 @@ sealed class LiveFork<T extends @Nullable Object> extends ForkTask<T> implements
                 looked = true;
                 Duration elapsed = Duration.ofNanos(scope.context.clock().nanoTime() - start);
                 throw new DeadlineExceededException(
+                        name(),
                         "the join of the fork \"" + name() + "\"",
                         atMost,
                         elapsed,

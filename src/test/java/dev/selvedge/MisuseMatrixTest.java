@@ -443,6 +443,7 @@ class MisuseMatrixTest {
             "reads of values that do not change, or of a clock: by any thread, at any time",
             Set.of(
                     "DeadlineExceededException.limit()",
+                    "DeadlineExceededException.name()",
                     "DeadlineExceededException.elapsed()",
                     "DeadlineExceededException.unfinished()",
                     "DeadlineExceededException.outcomes()",

@@ -1,15 +1,20 @@
 package dev.selvedge.examples;
 
 import static dev.selvedge.Selvedge.scope;
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
+import dev.selvedge.DeadlineExceededException;
 import dev.selvedge.Fork;
 import dev.selvedge.Outcome;
 import dev.selvedge.ScopeSpec;
 import dev.selvedge.Selvedge;
+import dev.selvedge.Task;
 import dev.selvedge.examples.DocExamples.Session;
 import dev.selvedge.examples.DocExamples.Store;
+import dev.selvedge.time.Participant;
 import dev.selvedge.time.TimeSource;
+import dev.selvedge.time.VirtualClock;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -141,5 +146,38 @@ public final class OperationExamples {
         });
         // @end
         return exit;
+    }
+
+    static int patient(VirtualClock clock, ProcessBuilder command) throws IOException {
+        // @start region="watchdog"
+        VirtualClock patient = clock.withWatchdog(ofMinutes(2));
+        int exit = scope("import").clock(patient).call(() -> command.start().waitFor());
+        // @end
+        return exit;
+    }
+
+    static void poll(VirtualClock clock, int times, Task.Void<RuntimeException> action) {
+        // @start region="participant"
+        Participant me = clock.enter("poller");
+        try {
+            for (int i = 0; i < times; i++) {
+                scope("poll").clock(clock).run(action); // between the scopes, too, the time stands still
+            }
+        } finally {
+            if (me != null) { // null: the thread takes part already
+                me.end();
+            }
+        }
+        // @end
+    }
+
+    static String price(Store shop, String key) throws IOException {
+        // @start region="catch-inner"
+        try {
+            return scope("price").deadline(ofSeconds(30)).call(() -> shop.load(key));
+        } catch (DeadlineExceededException late) { // of "price", and of no block around it
+            return "unknown";
+        }
+        // @end
     }
 }

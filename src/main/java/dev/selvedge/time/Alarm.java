@@ -72,6 +72,12 @@ public abstract class Alarm {
         return true;
     }
 
+    /** What it is, for people: a virtual clock shows it among what is pending. Subclasses may say more. */
+    @Override
+    public String toString() {
+        return "an alarm of " + getClass().getName();
+    }
+
     /** Whether it has rung or was stopped. */
     final boolean isOver() {
         return state >= OVER;

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class Report {
 
     private static final int FRAMES = 8;
+    private static final int EVENTS = 10;
 
     private static final List<String> INSIDE = Stream.of(
                     Waiter.class, VirtualWaiter.class, VirtualClock.class, Participant.class, Turns.class)
@@ -18,12 +19,22 @@ final class Report {
 
     private Report() {}
 
-    /** Each participant, what it does or waits for, and where. */
-    static String of(List<Participant> participants, @Nullable Participant running) {
+    /** Each participant, what it does or waits for, and where; and what is scheduled. Under the clock's lock. */
+    static String of(Turns turns) {
         StringBuilder text = new StringBuilder();
-        for (Participant p : participants) {
-            text.append("\n  \"").append(p).append("\" ").append(doing(p, running));
+        for (Participant p : turns.participants()) {
+            text.append("\n  \"").append(p).append("\" ").append(doing(p, turns.running()));
             text.append(stack(p.thread()));
+        }
+        List<Turns.Event> pending = turns.pending();
+        for (Turns.Event e : pending.subList(0, Math.min(EVENTS, pending.size()))) {
+            text.append("\n  due at ")
+                    .append(seconds(Duration.ofNanos(e.due())))
+                    .append(": ")
+                    .append(e.name());
+        }
+        if (pending.size() > EVENTS) {
+            text.append("\n  and ").append(pending.size() - EVENTS).append(" more");
         }
         return text.toString();
     }
@@ -33,8 +44,11 @@ final class Report {
         if (waiter != null) {
             return "waits for " + waiter.purpose();
         }
+        if (p.thread() == null) {
+            return "has not begun";
+        }
         if (p == running) {
-            return p.thread() == null ? "has not begun" : "runs";
+            return "runs";
         }
         return p.isParked() ? "is blocked outside the library" : "waits for its turn, or works outside the library";
     }

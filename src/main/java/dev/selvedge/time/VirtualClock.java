@@ -2,7 +2,6 @@ package dev.selvedge.time;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * (a platform thread that reads a socket, a child process whose output is read) is declared with
  * {@link #external(Work)}.
  *
- * <p><b>Hangs.</b> If all participants wait for one another, nothing is scheduled and nothing is external, every wait
- * ends with a {@link StuckClockError}, whose message tells who waits for what. The same ends any other hang, after
- * {@linkplain #withWatchdog 30 seconds of real time} in which nothing has happened.
+ * <p><b>Hangs.</b> If all participants wait, nothing is scheduled and nothing is external, every wait ends with a
+ * {@link StuckClockError}, whose message tells who waits for what. The same ends any other hang, after
+ * {@linkplain #withWatchdog 30 seconds of real time} without an event.
  *
  * <p>All methods are safe from any thread.
  *
@@ -49,9 +48,21 @@ public final class VirtualClock implements TimeSource {
     /** The thread that moves the time by hand. Guarded by the lock. */
     private @Nullable Thread advancing;
 
-    private VirtualClock(boolean manual, Duration grace, Duration watchdog) {
+    /** The clock of a test and those made from it, all of which are looked at after it; null elsewhere. */
+    private final @Nullable List<VirtualClock> family;
+
+    private VirtualClock(boolean manual, Duration grace, Duration watchdog, @Nullable List<VirtualClock> family) {
         this.turns = new Turns(manual, !grace.isZero());
         this.watch = new Watch(this, turns, grace, watchdog);
+        this.family = family;
+        if (family != null) {
+            family.add(this);
+        }
+    }
+
+    /** A clock for a test: it and all that are made from it are in the list. */
+    static VirtualClock ofTest(boolean manual, List<VirtualClock> family) {
+        return new VirtualClock(manual, GRACE, WATCHDOG, family);
     }
 
     /**
@@ -60,7 +71,7 @@ public final class VirtualClock implements TimeSource {
      * @return a new clock, which shares nothing with any other
      */
     public static VirtualClock jumping() {
-        return new VirtualClock(false, GRACE, WATCHDOG);
+        return new VirtualClock(false, GRACE, WATCHDOG, null);
     }
 
     /**
@@ -70,7 +81,7 @@ public final class VirtualClock implements TimeSource {
      * @return a new clock, which shares nothing with any other
      */
     public static VirtualClock manual() {
-        return new VirtualClock(true, GRACE, WATCHDOG);
+        return new VirtualClock(true, GRACE, WATCHDOG, null);
     }
 
     /**
@@ -86,13 +97,14 @@ public final class VirtualClock implements TimeSource {
         if (Objects.requireNonNull(grace, "grace").isNegative()) {
             throw new IllegalArgumentException("grace must not be negative: " + grace);
         }
-        return new VirtualClock(turns.isManual(), grace, watch.patience());
+        return new VirtualClock(turns.isManual(), grace, watch.patience(), family);
     }
 
     /**
      * A clock like this one, with another patience: how long it may stand in real time, with nothing happening on it,
      * while somebody takes part and no external work is declared. After that it is stuck: every wait on it ends with a
-     * {@link StuckClockError}.
+     * {@link StuckClockError}. While it ticks along with real time, something that is due within another such time is
+     * waited for.
      *
      * @param patience in real time, 30 s by default; a duration too long to count in nanoseconds (292 years) means for
      *     good
@@ -103,7 +115,7 @@ public final class VirtualClock implements TimeSource {
         if (Objects.requireNonNull(patience, "patience").isNegative() || patience.isZero()) {
             throw new IllegalArgumentException("patience must be positive: " + patience);
         }
-        return new VirtualClock(turns.isManual(), watch.grace(), patience);
+        return new VirtualClock(turns.isManual(), watch.grace(), patience, family);
     }
 
     // Moving the time by hand.
@@ -506,23 +518,26 @@ public final class VirtualClock implements TimeSource {
         }
     }
 
-    /** What is left on a clock whose test is over, for people; whoever takes part is let go. */
-    List<String> remains() {
+    /** Whether anything has happened on it yet. */
+    boolean isUsed() {
         turns.lock.lock();
         try {
-            List<String> left = new ArrayList<>();
-            for (Participant p : turns.participants()) {
-                left.add("\"" + p + "\" still takes part");
-            }
-            for (Turns.Event e : turns.pending()) {
-                left.add(e.name() + " is scheduled for " + Report.seconds(Duration.ofNanos(e.due())));
-            }
+            return turns.steps() > 0;
+        } finally {
+            turns.lock.unlock();
+        }
+    }
+
+    /** What is left on a clock whose test is over, for people, or nothing; whoever takes part is let go. */
+    String remains() {
+        turns.lock.lock();
+        try {
+            String left = Report.of(turns);
             if (!turns.isEmpty()) {
                 Lookout.forget(watch);
-                turns.fail(new StuckClockError(
-                        "the test of " + this + " is over" + Report.of(turns.participants(), null)));
+                turns.fail(new StuckClockError("the test of " + this + " is over" + left));
             }
-            return left;
+            return left.isEmpty() ? "" : "\n on " + this + ":" + left;
         } finally {
             turns.lock.unlock();
         }

@@ -116,11 +116,8 @@ final class Watch {
         Participant running = turns.running();
         if (running != null && running.isParked()) {
             turns.giveOn(running);
-            if (!turns.isHeld() && !turns.isManual()) {
-                tellOfTicking(running, tell);
-                if (allParked()) {
-                    turns.tick(WINDOW); // so long it has been
-                }
+            if (!turns.isHeld() && !turns.isManual() && allParked()) {
+                tickBy(WINDOW, tell); // so long it has been
             }
         } else if (turns.isHeld()) {
             if (quiet >= HELD && !toldOfHolding) {
@@ -137,15 +134,24 @@ final class Watch {
             }
         } else if (quiet >= DEADLOCK && !turns.expectsOutside()) {
             fail(
-                    "a deadlock on " + clock
-                            + ": all who take part wait for one another, nothing is scheduled and nothing is"
-                            + " external",
+                    "a deadlock on " + clock + ": all who take part wait, nothing is scheduled and nothing is external",
                     tell);
             return;
         }
-        if (steps == turns.steps() && quiet >= VirtualClock.nanos(patience) && !turns.hasExternals()) {
-            fail("nothing has happened on " + clock + " for " + Report.seconds(patience) + " of real time", tell);
+        if (steps == turns.steps()
+                && quiet >= VirtualClock.nanos(patience)
+                && !turns.hasExternals()
+                && !ticksToEvent()) {
+            fail(
+                    "the watchdog: no event on " + clock + " for " + Report.seconds(patience) + " of real time"
+                            + (turns.isManual() ? "; it moves only by advance" : ""),
+                    tell);
         }
+    }
+
+    /** Whether real time will bring it to an event before long: a deadline around work that blocks outside is to pass. */
+    private boolean ticksToEvent() {
+        return ticking && turns.nextDue() - turns.now() <= VirtualClock.nanos(patience);
     }
 
     /** Along with real time, while all who are busy are parked or have said that they work outside. */
@@ -157,9 +163,14 @@ final class Watch {
         }
         standing = false;
         if (ticking) {
-            turns.tick(Math.min(TICK, real - lastLook));
+            tickBy(Math.min(TICK, real - lastLook), tell);
         }
         ticking = true;
+    }
+
+    private void tickBy(long nanos, List<Runnable> tell) {
+        turns.outside().stream().findFirst().ifPresent(first -> tellOfTicking(first, tell));
+        turns.tick(nanos);
     }
 
     /** While one whose turn was given on runs: it may be done with what it blocked in, and spin. */
@@ -201,7 +212,7 @@ final class Watch {
     }
 
     private void fail(String why, List<Runnable> tell) {
-        StuckClockError error = new StuckClockError(why + Report.of(turns.participants(), turns.running()));
+        StuckClockError error = new StuckClockError(why + Report.of(turns));
         verdict = error;
         tell.add(() -> LOG.log(System.Logger.Level.ERROR, String.valueOf(error.getMessage())));
     }

@@ -210,6 +210,37 @@ class OperationExamplesTest {
         assertThat(clock.elapsed()).isLessThan(ofSeconds(20));
     }
 
+    @Test
+    void a_clock_with_a_longer_watchdog_serves_for_a_child_too(VirtualClock clock) throws IOException {
+        assertThat(OperationExamples.patient(clock, new ProcessBuilder("true"))).isZero();
+    }
+
+    @Test
+    void a_thread_that_takes_part_keeps_the_clock_between_its_scopes(VirtualClock clock) {
+        OperationExamples.poll(clock, 3, () -> {
+            log.add("polled at " + clock.elapsed());
+            Selvedge.sleep(ofSeconds(1));
+        });
+
+        assertThat(log).containsExactly("polled at PT0S", "polled at PT1S", "polled at PT2S");
+    }
+
+    @Test
+    void an_inner_block_that_is_late_is_answered_and_one_around_it_is_not(VirtualClock clock) throws IOException {
+        String price = scope("page").clock(clock).call(() -> OperationExamples.price(key -> slept(key, 40), "x"));
+
+        assertThat(price).isEqualTo("unknown");
+        assertThat(clock.elapsed()).isEqualTo(ofSeconds(30));
+        assertThatThrownBy(() -> scope("page")
+                        .clock(clock)
+                        .deadline(ofSeconds(10))
+                        .call(() -> OperationExamples.price(key -> slept(key, 40), "x")))
+                .isInstanceOfSatisfying(
+                        DeadlineExceededException.class,
+                        e -> assertThat(e.name()).isEqualTo("page"));
+        assertThat(clock.elapsed()).isEqualTo(ofSeconds(40));
+    }
+
     private static String slept(String key, int seconds) {
         Selvedge.sleep(ofSeconds(seconds));
         return key;

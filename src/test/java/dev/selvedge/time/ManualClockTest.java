@@ -546,7 +546,7 @@ class ManualClockTest {
         try {
             assertThat(me).hasToString("me");
             assertThat(clock.enter("again")).isNull();
-            assertThat(clock.remains()).containsExactly("\"me\" still takes part");
+            assertThat(clock.remains()).contains("\"me\" runs");
         } finally {
             me.end();
         }

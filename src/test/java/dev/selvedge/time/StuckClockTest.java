@@ -3,6 +3,7 @@ package dev.selvedge.time;
 import static dev.selvedge.Selvedge.scope;
 import static dev.selvedge.time.Alarms.alarm;
 import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofNanos;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,6 +12,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.selvedge.Catalogue;
+import dev.selvedge.DeadlineExceededException;
 import dev.selvedge.Fork;
 import dev.selvedge.Scope;
 import dev.selvedge.ScopeCancelledException;
@@ -26,12 +28,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.logging.Handler;
 import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,22 +37,13 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class StuckClockTest {
 
-    private static final Logger LOG = Logger.getLogger("dev.selvedge.time");
-
     private final VirtualClock clock = VirtualClock.jumping();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
-    private final Log log = new Log();
-
-    @BeforeEach
-    void listen_to_the_log() {
-        LOG.setUseParentHandlers(false);
-        LOG.addHandler(log);
-    }
+    private final Log log = Log.open();
 
     @AfterEach
     void no_thread_is_left() {
-        LOG.removeHandler(log);
-        LOG.setUseParentHandlers(true);
+        log.close();
         boolean flag = Thread.interrupted();
         assertThat(threads).noneMatch(Thread::isAlive);
         assertThat(flag).as("the interrupt flag is left set").isFalse();
@@ -74,7 +63,7 @@ class StuckClockTest {
         System.out.println(stuck.getMessage());
         assertThat(withoutStacks(stuck))
                 .containsExactly(
-                        "a deadlock on a virtual clock at 3 s: all who take part wait for one another, nothing is"
+                        "a deadlock on a virtual clock at 3 s: all who take part wait, nothing is"
                                 + " scheduled and nothing is external",
                         "  \"page\" waits for the fork \"a\"",
                         "  \"a\" waits for the fork \"b\"",
@@ -131,7 +120,7 @@ class StuckClockTest {
 
         assertThat(withoutStacks(stuck))
                 .containsExactly(
-                        "a deadlock on a virtual clock at 0 s: all who take part wait for one another, nothing is"
+                        "a deadlock on a virtual clock at 0 s: all who take part wait, nothing is"
                                 + " scheduled and nothing is external",
                         "  \"owner\" waits for a sleep of 2562047 h 47 min");
         assertThat(clock.elapsed()).isZero();
@@ -264,11 +253,65 @@ class StuckClockTest {
 
         assertThat(withoutStacks(stuck))
                 .containsExactly(
-                        "a deadlock on a virtual clock at 0 s: all who take part wait for one another, nothing is"
+                        "a deadlock on a virtual clock at 0 s: all who take part wait, nothing is"
                                 + " scheduled and nothing is external",
                         "  \"outer\" waits for the fork \"middle\"",
                         "  \"middle\" waits for the fork \"innermost\"",
                         "  \"innermost\" waits for what never comes");
+    }
+
+    // Who makes it tick.
+
+    @Test
+    @Catalogue(177)
+    void the_one_who_blocks_outside_is_named_once_though_others_had_a_turn_after_it() {
+        scope("page").clock(clock).run(s -> {
+            s.fork("blocks", () -> Thread.sleep(100));
+            s.fork("ends", () -> {});
+        });
+
+        assertThat(log.at(Level.INFO))
+                .singleElement()
+                .asString()
+                .contains(" ticks along with real time while \"blocks\" ");
+    }
+
+    @Test
+    @Catalogue(177)
+    void of_two_who_block_outside_the_first_is_named() {
+        scope("page").clock(clock).run(s -> {
+            s.fork("first", () -> Thread.sleep(100));
+            s.fork("second", () -> Thread.sleep(100));
+        });
+
+        assertThat(log.at(Level.INFO))
+                .singleElement()
+                .asString()
+                .contains(" ticks along with real time while \"first\" ");
+    }
+
+    @Test
+    @Catalogue(177)
+    void a_body_that_blocks_outside_while_a_fork_sleeps_is_named() {
+        scope("page").clock(clock).run(s -> {
+            s.fork("sleeps", () -> Selvedge.sleep(ofMillis(50)));
+            Thread.sleep(100);
+        });
+
+        assertThat(log.at(Level.INFO))
+                .singleElement()
+                .asString()
+                .contains(" ticks along with real time while \"page\" ");
+    }
+
+    @Test
+    void what_is_declared_is_no_news() {
+        scope("page").clock(clock).deadline(ofMillis(20)).attempt(() -> {
+            clock.external(() -> Thread.sleep(10_000));
+            return null;
+        });
+
+        assertThat(log.at(Level.INFO)).isEmpty();
     }
 
     // Hangs that only real time shows.
@@ -337,7 +380,7 @@ class StuckClockTest {
         System.out.println(stuck.getMessage());
         assertThat(withoutStacks(stuck))
                 .containsExactly(
-                        "nothing has happened on a virtual clock at 0 s for 1 s of real time",
+                        "the watchdog: no event on a virtual clock at 0 s for 1 s of real time",
                         "  \"page\" waits for the fork \"spinner\"",
                         "  \"spinner\" runs",
                         "  \"sleeper\" waits for its turn, or works outside the library");
@@ -362,7 +405,7 @@ class StuckClockTest {
         assertThat(thrown).isInstanceOf(StuckClockError.class);
         assertThat(log.at(Level.SEVERE)).hasSize(1);
         assertThat(log.at(Level.SEVERE).get(0))
-                .matches("(?s)nothing has happened on a virtual clock at [0-9.]+ s for 1 s of real time\n"
+                .matches("(?s)the watchdog: no event on a virtual clock at [0-9.]+ s for 1 s of real time\n"
                         + "  \"page\" is blocked outside the library\n      at .*CountDownLatch.await.*");
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
@@ -389,6 +432,48 @@ class StuckClockTest {
 
     @Test
     @Catalogue(174)
+    void a_deadline_that_comes_within_the_watchdogs_time_once_more_ends_a_raw_hang_before_it() {
+        VirtualClock watched = clock.withWatchdog(ofMillis(400));
+        CountDownLatch never = new CountDownLatch(1);
+
+        Throwable thrown = catchThrowable(
+                () -> scope("page").clock(watched).deadline(ofMillis(500)).run(() -> never.await()));
+
+        assertThat(thrown).isInstanceOf(DeadlineExceededException.class);
+        assertThat(watched.elapsed()).isEqualTo(ofMillis(500));
+    }
+
+    @Test
+    @Catalogue(174)
+    void a_deadline_far_away_does_not_keep_the_watchdog_from_a_raw_hang() {
+        VirtualClock watched = clock.withWatchdog(ofMillis(400));
+        CountDownLatch never = new CountDownLatch(1);
+
+        Throwable thrown = catchThrowable(
+                () -> scope("page").clock(watched).deadline(ofHours(1)).run(() -> never.await()));
+
+        assertThat(thrown).isInstanceOf(StuckClockError.class);
+        assertThat(thrown.getMessage()).endsWith("due at 3600 s: the deadline of the scope \"page\"");
+    }
+
+    @Test
+    void a_report_shows_ten_events_and_how_many_more_are_scheduled() {
+        VirtualClock manual = VirtualClock.manual().withWatchdog(ofMillis(200));
+        for (int i = 0; i < 12; i++) {
+            manual.set(alarm(() -> {}), manual.after(ofSeconds(i + 1)));
+        }
+
+        StuckClockError stuck = catchThrowableOfType(
+                StuckClockError.class, () -> scope("page").clock(manual).run(() -> Selvedge.sleep(ofSeconds(5))));
+
+        assertThat(withoutStacks(stuck).subList(2, 13))
+                .startsWith("  due at 1 s: an alarm of dev.selvedge.time.Alarms$1")
+                .contains("  due at 5 s: page: a sleep of 5 s")
+                .endsWith("  and 3 more");
+    }
+
+    @Test
+    @Catalogue(174)
     void a_wait_on_a_manual_clock_that_nobody_moves_is_ended_by_the_watchdog() {
         VirtualClock manual = VirtualClock.manual().withWatchdog(ofSeconds(1));
 
@@ -397,8 +482,9 @@ class StuckClockTest {
 
         assertThat(withoutStacks(stuck))
                 .containsExactly(
-                        "nothing has happened on a virtual clock at 0 s for 1 s of real time",
-                        "  \"page\" waits for a sleep of 5 s");
+                        "the watchdog: no event on a virtual clock at 0 s for 1 s of real time; it moves only by advance",
+                        "  \"page\" waits for a sleep of 5 s",
+                        "  due at 5 s: page: a sleep of 5 s");
     }
 
     @Test
@@ -414,7 +500,7 @@ class StuckClockTest {
 
         assertThat(withoutStacks(stuck))
                 .containsExactly(
-                        "nothing has happened on a virtual clock at 0 s for 1 s of real time",
+                        "the watchdog: no event on a virtual clock at 0 s for 1 s of real time; it moves only by advance",
                         "  \"page\" waits for what never comes");
     }
 
@@ -549,9 +635,7 @@ class StuckClockTest {
         VirtualClock manual = VirtualClock.manual();
         List<Throwable> thrown = new ArrayList<>();
         manual.set(
-                alarm(() -> {
-                    thrown.add(catchThrowable(() -> manual.advance(ofSeconds(1))));
-                }),
+                alarm(() -> thrown.add(catchThrowable(() -> manual.advance(ofSeconds(1))))),
                 manual.after(ofSeconds(1)));
 
         manual.advance(ofSeconds(2));
@@ -574,31 +658,5 @@ class StuckClockTest {
         manual.advance(ofSeconds(1));
 
         assertThat(manual.elapsed()).isEqualTo(ofSeconds(2));
-    }
-
-    /** What was logged for this package. */
-    private static final class Log extends Handler {
-
-        private final List<LogRecord> records = Collections.synchronizedList(new ArrayList<>());
-
-        List<String> at(Level level) {
-            synchronized (records) {
-                return records.stream()
-                        .filter(r -> r.getLevel().equals(level))
-                        .map(LogRecord::getMessage)
-                        .toList();
-            }
-        }
-
-        @Override
-        public void publish(LogRecord r) {
-            records.add(r);
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
     }
 }

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.logging.Level;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,6 +40,9 @@ import org.junit.platform.launcher.core.LauncherFactory;
 class VirtualTimeTest {
 
     private static final String BY_HAND = "dev.selvedge.by-hand";
+
+    private static final String LEFT = "java.lang.AssertionError: the test left something behind:"
+            + " what takes part has to end, what is due to be stopped";
 
     /** What the small classes have seen; they run one at a time. */
     private static final List<Object> SEEN = Collections.synchronizedList(new ArrayList<>());
@@ -95,14 +100,16 @@ class VirtualTimeTest {
         assertThat(run(BeforeAllTests.class))
                 .singleElement()
                 .asString()
-                .contains("No ParameterResolver registered for parameter", "VirtualClock");
+                .contains("ParameterResolutionException: a VirtualClock belongs to one test");
 
         assertThat(SEEN).isEmpty();
     }
 
     @Test
     void a_constructor_gets_no_clock_since_the_tests_would_share_it() {
-        assertThat(run(InConstructor.class)).hasSize(2).allMatch(line -> line.contains("No ParameterResolver"));
+        assertThat(run(InConstructor.class))
+                .hasSize(2)
+                .allMatch(line -> line.contains("a VirtualClock belongs to one test"));
 
         assertThat(SEEN).isEmpty();
     }
@@ -115,8 +122,10 @@ class VirtualTimeTest {
     @Test
     void a_thread_that_is_left_behind_fails_the_test_by_name_and_is_let_go() throws Exception {
         assertThat(run(LeaksThread.class))
-                .containsExactly("leaks(VirtualClock) java.lang.AssertionError: the test left something behind: "
-                        + "\"left behind\" still takes part");
+                .singleElement()
+                .asString()
+                .startsWith("leaks(VirtualClock) " + LEFT
+                        + "\n on a virtual clock at 0 s:\n  \"left behind\" waits for what never comes\n      at ");
 
         LEAKED.get(0).join();
         assertThat(SEEN).singleElement().isInstanceOf(StuckClockError.class);
@@ -127,13 +136,12 @@ class VirtualTimeTest {
 
     @Test
     void forks_and_timers_that_are_left_behind_are_named_each() throws Exception {
-        List<String> results = run(LeaksScope.class);
-
-        assertThat(results)
-                .containsExactly("leaks(VirtualClock) java.lang.AssertionError: the test left something behind: "
-                        + "\"job\" still takes part; \"poller\" still takes part; "
-                        + "poller: a sleep of 5 s is scheduled for 5 s; "
-                        + "the deadline of the scope \"job\" is scheduled for 60 s");
+        assertThat(run(LeaksScope.class).stream().map(VirtualTimeTest::withoutStacks))
+                .containsExactly("leaks(VirtualClock) " + LEFT + "\n on a virtual clock at 0 s:"
+                        + "\n  \"job\" waits for the fork \"poller\""
+                        + "\n  \"poller\" waits for a sleep of 5 s"
+                        + "\n  due at 5 s: poller: a sleep of 5 s"
+                        + "\n  due at 60 s: the deadline of the scope \"job\"");
         LEAKED.get(0).join();
         assertThat(SEEN).singleElement().isInstanceOf(StuckClockError.class);
     }
@@ -141,22 +149,50 @@ class VirtualTimeTest {
     @Test
     void an_alarm_that_is_left_behind_fails_the_test() {
         assertThat(run(LeaksAlarm.class))
-                .containsExactly("leaks(VirtualClock) java.lang.AssertionError: the test left something behind: "
-                        + "my alarm is scheduled for 1.5 s");
+                .containsExactly(
+                        "leaks(VirtualClock) " + LEFT + "\n on a virtual clock at 0 s:\n  due at 1.5 s: my alarm");
+    }
+
+    @Test
+    void what_is_left_on_a_clock_that_was_made_from_it_is_told() {
+        assertThat(run(LeaksOnMade.class))
+                .containsExactly("leaks(VirtualClock) " + LEFT + "\n on a virtual clock at 0 s:\n  due at 1 s: my alarm"
+                        + "\n on a virtual clock at 0 s:\n  due at 2 s: my alarm");
+    }
+
+    @Test
+    void a_clock_that_was_asked_for_and_not_used_is_told_in_the_log() {
+        try (Log log = Log.open()) {
+            assertThat(run(Forgets.class)).containsExactly("forgets(VirtualClock) ok");
+
+            assertThat(log.at(Level.WARNING))
+                    .containsExactly("nothing happened on the clock that the test forgets(VirtualClock) has asked for:"
+                            + " put scope().clock(clock) around the code under test");
+        }
+    }
+
+    @Test
+    void a_clock_of_which_only_one_made_from_it_was_used_was_used() {
+        try (Log log = Log.open()) {
+            assertThat(run(UsesMade.class)).containsExactly("uses(VirtualClock) ok");
+
+            assertThat(log.at(Level.WARNING)).isEmpty();
+        }
     }
 
     @Test
     void what_is_left_on_both_clocks_is_told() {
         assertThat(run(LeaksOnBoth.class))
-                .containsExactly("leaks(VirtualClock, VirtualClock) java.lang.AssertionError: the test left something"
-                        + " behind: my alarm is scheduled for 1 s; my alarm is scheduled for 2 s");
+                .containsExactly("leaks(VirtualClock, VirtualClock) " + LEFT
+                        + "\n on a virtual clock at 0 s:\n  due at 1 s: my alarm"
+                        + "\n on a virtual clock at 0 s:\n  due at 2 s: my alarm");
     }
 
     @Test
     void a_test_that_fails_and_leaves_something_tells_of_both() {
         assertThat(run(FailsAndLeaks.class))
-                .containsExactly("leaks(VirtualClock) java.lang.AssertionError: my own failure"
-                        + " + java.lang.AssertionError: the test left something behind: my alarm is scheduled for 1 s");
+                .containsExactly("leaks(VirtualClock) java.lang.AssertionError: my own failure" + " + " + LEFT
+                        + "\n on a virtual clock at 0 s:\n  due at 1 s: my alarm");
     }
 
     /** Each test, and how it ended. */
@@ -182,6 +218,10 @@ class VirtualTimeTest {
             }
         });
         return results;
+    }
+
+    private static String withoutStacks(String report) {
+        return report.lines().filter(line -> !line.startsWith("      ")).collect(Collectors.joining("\n"));
     }
 
     private static String told(Throwable t) {
@@ -353,6 +393,33 @@ class VirtualTimeTest {
             }));
             begun.await();
             clock.runCurrent();
+        }
+    }
+
+    @ExtendWith({OnlyByHand.class, VirtualTime.class})
+    static class LeaksOnMade {
+        @Test
+        void leaks(VirtualClock clock) {
+            clock.set(alarm(), clock.after(ofSeconds(1)));
+            VirtualClock made = clock.withGrace(Duration.ZERO).withWatchdog(ofSeconds(3));
+            made.set(alarm(), made.after(ofSeconds(2)));
+        }
+    }
+
+    @ExtendWith({OnlyByHand.class, VirtualTime.class})
+    static class Forgets {
+        @Test
+        void forgets(VirtualClock clock) {
+            scope().run(() -> {});
+            SEEN.add(clock.elapsed());
+        }
+    }
+
+    @ExtendWith({OnlyByHand.class, VirtualTime.class})
+    static class UsesMade {
+        @Test
+        void uses(VirtualClock clock) {
+            scope().clock(clock.withWatchdog(ofSeconds(3))).run(() -> Selvedge.sleep(ofHours(1)));
         }
     }
 
