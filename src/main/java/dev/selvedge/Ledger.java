@@ -52,7 +52,7 @@ class Ledger {
     final @Nullable ForkTask<?> self;
 
     /** Made when it is first needed: most blocks are never asked to stop. null → the lock, by anyone. */
-    private volatile @Nullable ReentrantLock lock;
+    volatile @Nullable ReentrantLock lock;
 
     /** Written by the owner; read by its forks, which find themselves through it. */
     private volatile @Nullable Frame top;
