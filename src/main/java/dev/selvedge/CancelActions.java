@@ -5,7 +5,9 @@ import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.VirtualClock;
 import dev.selvedge.time.Waiter;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,10 @@ final class CancelActions {
     private boolean cancelled;
     private boolean over;
     private boolean busy;
-    private @Nullable Thread helper;
+
+    /** The latest, and those before it that may not have ended yet. */
+    private final List<Thread> helpers = new ArrayList<>();
+
     private @Nullable Waiter watch;
 
     CancelActions(LiveScope scope) {
@@ -64,10 +69,11 @@ final class CancelActions {
                 scope.context.clock() instanceof VirtualClock virtual ? virtual.enroll("on cancel") : null;
         try {
             busy = true;
-            helper = Thread.ofPlatform()
+            helpers.removeIf(helper -> !helper.isAlive());
+            helpers.add(Thread.ofPlatform()
                     .daemon()
                     .name(scope.displayName() + "/on-cancel")
-                    .start(() -> help(participant));
+                    .start(() -> help(participant)));
         } catch (Throwable e) {
             busy = false; // no thread to be had: the owner does it at the end
             if (participant != null) {
@@ -120,7 +126,7 @@ final class CancelActions {
 
     /** From now on nothing begins any more; waits for what has begun. The owner. */
     void end() {
-        Thread running;
+        List<Thread> running;
         lock.lock();
         try {
             if (scope.reason() != null) { // whoever asked may not have come to this yet
@@ -128,23 +134,21 @@ final class CancelActions {
                 startHelper();
             }
             over = true;
-            running = helper;
+            running = List.copyOf(helpers);
             if (!cancelled) {
                 actions.clear();
             }
         } finally {
             lock.unlock();
         }
-        if (running != null) {
-            awaitEnd(running);
-        }
+        awaitEnd(running);
         for (Callable<?> left = next(); left != null; left = next()) {
             run(left); // there was no thread for it
         }
     }
 
-    /** An interrupt that comes meanwhile is for whoever waits next. */
-    private void awaitEnd(Thread running) {
+    /** Waits for what runs, and for its threads to end. An interrupt that comes meanwhile is for whoever waits next. */
+    private void awaitEnd(List<Thread> running) {
         boolean interrupted = false;
         for (Waiter me = watched(); me != null; me = watched()) {
             try {
@@ -155,9 +159,11 @@ final class CancelActions {
                 break; // the helper is told the same
             }
         }
-        interrupted |= scope.context.clock() instanceof VirtualClock virtual // it has nothing left to do
-                ? virtual.holdDuring(() -> Waiter.awaitEndUninterruptibly(running))
-                : Waiter.awaitEndUninterruptibly(running);
+        for (Thread helper : running) { // they have nothing left to do
+            interrupted |= scope.context.clock() instanceof VirtualClock virtual
+                    ? virtual.holdDuring(() -> Waiter.awaitEndUninterruptibly(helper))
+                    : Waiter.awaitEndUninterruptibly(helper);
+        }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

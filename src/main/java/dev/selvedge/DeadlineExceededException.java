@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import dev.selvedge.time.Deadline;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +50,8 @@ public final class DeadlineExceededException extends RuntimeException {
     }
 
     private static String message(String what, Duration limit, Duration elapsed, List<String> unfinished) {
-        return what + " exceeded its deadline of " + Words.duration(limit) + " (after " + Words.duration(elapsed) + ")"
-                + (unfinished.isEmpty() ? "" : "; not finished: " + Words.names(unfinished));
+        return what + " exceeded its deadline of " + Deadline.inWords(limit) + " (after " + Deadline.inWords(elapsed)
+                + ")" + (unfinished.isEmpty() ? "" : "; not finished: " + Words.names(unfinished));
     }
 
     /**

@@ -344,7 +344,7 @@ abstract class Frame {
         CancelReason reason(@Nullable String name) {
             CancelReason known = reason;
             if (known == null) {
-                String message = "the deadline of " + Words.duration(length) + " of " + Words.scope(name) + " passed";
+                String message = "the deadline of " + Deadline.inWords(length) + " of " + Words.scope(name) + " passed";
                 CancelReason made = new CancelReason(CancelReason.Kind.DEADLINE, message, null);
                 known = REASON_OF_LIMIT.compareAndSet(this, null, made) ? made : Objects.requireNonNull(reason);
             }

@@ -149,7 +149,7 @@ public final class Selvedge {
     private record Sleep(Duration length) {
         @Override
         public String toString() {
-            return "a sleep of " + Words.duration(length);
+            return "a sleep of " + Deadline.inWords(length);
         }
     }
 

@@ -6,7 +6,6 @@ import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -15,23 +14,15 @@ final class Library {
 
     private Library() {}
 
-    /** Reads in the folder that holds the packages. */
-    static void read(Task.VoidOf<Path, Exception> reading) throws Exception {
-        Path place = place();
-        if (Files.isDirectory(place)) {
-            reading.run(place);
-            return;
-        }
-        try (FileSystem jar = FileSystems.newFileSystem(place)) {
-            reading.run(jar.getPath("/"));
-        }
-    }
-
     /** The names of all classes, nested ones too. */
     static List<String> classNames() throws Exception {
-        List<String> names = new ArrayList<>();
-        read(root -> names.addAll(classNames(root)));
-        return names;
+        Path place = place();
+        if (Files.isDirectory(place)) {
+            return classNames(place);
+        }
+        try (FileSystem jar = FileSystems.newFileSystem(place)) {
+            return classNames(jar.getPath("/"));
+        }
     }
 
     private static List<String> classNames(Path root) throws IOException {

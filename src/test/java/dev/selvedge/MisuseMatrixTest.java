@@ -149,7 +149,7 @@ class MisuseMatrixTest {
         assertThat(late).isExactlyInstanceOf(DeadlineExceededException.class);
         assertThat(late)
                 .hasMessage("the scope \"page\" exceeded its deadline of "
-                        + Words.duration(((DeadlineExceededException) late).limit()) + " (after 0 ns)");
+                        + Deadline.inWords(((DeadlineExceededException) late).limit()) + " (after 0 ns)");
         w.assertUntouched();
     }
 
@@ -225,7 +225,7 @@ class MisuseMatrixTest {
         row("Fork.join(Duration)", "atMost")
                 .at("atMost=zero", lateJoin("0 ns"))
                 .at("atMost=negative", lateJoin("-1 ns"))
-                .at("atMost=least", lateJoin(Words.duration(LEAST)))
+                .at("atMost=least", lateJoin(Deadline.inWords(LEAST)))
                 .at("atMost=huge", gives("value"))
                 .at("in the fork itself", itself)
                 .at("in another fork", gives("value"))
@@ -347,6 +347,10 @@ class MisuseMatrixTest {
                 .at("index=least", outside);
     }
 
+    private static Answer says(String text) {
+        return fine((w, r) -> assertThat(r).isEqualTo(text));
+    }
+
     private void times() {
         Answer passed = fine((w, r) -> assertThat(((Deadline) r).passed()).isTrue());
         Answer never = fine((w, r) -> assertThat(((Deadline) r).isNever()).isTrue());
@@ -362,6 +366,11 @@ class MisuseMatrixTest {
                 .at("when=least", passed)
                 .at("when=huge", never);
         row("Deadline.earlier(Deadline)", "other");
+        row("Deadline.inWords(Duration)", "d")
+                .at("d=zero", says("0 ns"))
+                .at("d=negative", says("-1 ns"))
+                .at("d=least", says("-2562047788015215 h 30 min"))
+                .at("d=huge", says("2562047788015215 h 30 min"));
         row("TimeSource.waiter(Object)", "what");
         row("TimeSource.set(Alarm, Deadline)", "alarm", "due");
         row("TimeSource.interrupt(Thread)", "thread");
@@ -464,7 +473,7 @@ class MisuseMatrixTest {
                     "Deadline.clock()",
                     "Participant.name()",
                     "VirtualClock.elapsed()",
-                    "VirtualClock.now()",
+                    "TimeSource.now()",
                     "VirtualClock.pending()"),
             "no parameters, but rules of thread or life: tests of their own below",
             Set.of(

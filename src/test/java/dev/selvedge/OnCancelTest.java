@@ -12,6 +12,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -264,6 +269,32 @@ class OnCancelTest {
                 .isInstanceOf(ScopeCancelledException.class);
 
         assertThat(lab.trail()).containsExactly("0s first", "1s body slept", "1s second", "2s body slept");
+    }
+
+    /** The first action leaves its thread a long way to its end: a big buffer of the JDK's own is given back there. */
+    @RepeatedTest(5)
+    @Tag("real")
+    void the_threads_of_all_of_them_have_ended_when_the_scope_has() {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+
+        Throwable unused = catchThrowable(() -> Selvedge.scope().run(s -> {
+            s.cancel("enough");
+            s.onCancel(() -> {
+                try (FileChannel nowhere = FileChannel.open(Path.of("/dev/null"), StandardOpenOption.WRITE)) {
+                    nowhere.write(ByteBuffer.allocate(100_000_000));
+                }
+                threads.add(Thread.currentThread());
+            });
+            Selvedge.shielded(() -> {
+                while (threads.isEmpty()) {
+                    Selvedge.sleep(ofMillis(1));
+                }
+                Selvedge.sleep(ofMillis(2)); // now it has nothing left to do
+            });
+            s.onCancel(() -> threads.add(Thread.currentThread()));
+        }));
+
+        assertThat(threads).hasSize(2).noneMatch(Thread::isAlive);
     }
 
     @Test

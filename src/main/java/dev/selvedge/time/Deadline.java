@@ -17,6 +17,8 @@ public final class Deadline {
 
     private static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
 
+    private static final String[] UNITS = {"ns", "µs", "ms", "s"};
+
     private final TimeSource clock;
     private final long nanos;
 
@@ -54,7 +56,7 @@ public final class Deadline {
      */
     public static Deadline at(Instant when) {
         Objects.requireNonNull(when, "when");
-        Instant now = Instant.now();
+        Instant now = TimeSource.system().now();
         if (!when.isAfter(now)) {
             return after(Duration.ZERO);
         }
@@ -124,6 +126,44 @@ public final class Deadline {
      */
     public TimeSource clock() {
         return clock;
+    }
+
+    /**
+     * A duration as the messages of this library have it: {@code 800 ms}, {@code 1.5 s}, {@code 2 h 3 min}.
+     *
+     * @param d any duration
+     * @return for people: to three digits after the point, from an hour on to the minute
+     */
+    public static String inWords(Duration d) {
+        if (Objects.requireNonNull(d, "d").isNegative()) {
+            boolean least = d.toSeconds() == Long.MIN_VALUE; // has no positive counterpart
+            return "-" + inWords(least ? Duration.ofSeconds(Long.MAX_VALUE) : d.negated());
+        }
+        if (d.toHours() > 0) {
+            return d.toHours() + " h" + (d.toMinutesPart() > 0 ? " " + d.toMinutesPart() + " min" : "");
+        }
+        if (d.toMinutes() > 0) {
+            return d.toMinutes() + " min" + (d.toSecondsPart() > 0 ? " " + d.toSecondsPart() + " s" : "");
+        }
+        long whole = d.toNanos();
+        long unit = 1;
+        int name = 0;
+        while (name < UNITS.length - 1 && whole / unit >= 1000) {
+            unit *= 1000;
+            name++;
+        }
+        return number(whole, unit) + " " + UNITS[name];
+    }
+
+    private static String number(long nanos, long unit) {
+        String fraction = unit == 1
+                ? ""
+                : Long.toString(1000 + nanos % unit / (unit / 1000)).substring(1);
+        int end = fraction.length();
+        while (end > 0 && fraction.charAt(end - 1) == '0') {
+            end--;
+        }
+        return nanos / unit + (end == 0 ? "" : "." + fraction.substring(0, end));
     }
 
     /** The moment in nanoseconds of {@code wanted}. */

@@ -1,6 +1,7 @@
 package dev.selvedge.time;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,11 @@ final class SystemTime implements TimeSource {
     @Override
     public long nanoTime() {
         return System.nanoTime() - origin;
+    }
+
+    @Override
+    public Instant now() {
+        return Instant.now();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.selvedge.time;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,13 @@ public sealed interface TimeSource permits SystemTime, VirtualClock {
      * @return never negative, never less than before
      */
     long nanoTime();
+
+    /**
+     * The date and time of day. It may be set back; so it serves to read dates, and not to measure.
+     *
+     * @return what the wall clock shows; on a {@link VirtualClock}, the epoch and what has passed since the clock was made
+     */
+    Instant now();
 
     /**
      * The moment that lies so far ahead of now.

@@ -248,6 +248,7 @@ public final class VirtualClock implements TimeSource {
      *
      * @return the epoch, and what has {@linkplain #elapsed() passed} since
      */
+    @Override
     public Instant now() {
         return Instant.EPOCH.plus(elapsed());
     }
