@@ -28,8 +28,8 @@ class HouseTest {
                     + "|\\bfuture\\.(get|join)\\(|\\bFutureTask|ScheduledExecutor|ScheduledThreadPool|TimeUnit\\.\\w+\\.sleep|\\bsynchronized\\b");
 
     /** Reading the seam, or joining a fork: what the rest of the library is allowed to do. */
-    private static final Pattern THROUGH_THE_SEAM =
-            Pattern.compile("(clock\\(\\)|timeWithin\\(outer\\))\\.nanoTime\\(\\)|\\b(fork|first)\\.join\\(\\)");
+    private static final Pattern THROUGH_THE_SEAM = Pattern.compile(
+            "(\\btime|clock\\(\\)|timeWithin\\(outer\\))\\.nanoTime\\(\\)|\\b(fork|first)\\.join\\(\\)");
 
     private static List<Path> sources;
 

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The compiled classes of the library, be they in a folder or in the jar. */
-final class Library {
+public final class Library {
 
     private Library() {}
 
     /** The names of all classes, nested ones too. */
-    static List<String> classNames() throws Exception {
+    public static List<String> classNames() throws Exception {
         Path place = place();
         if (Files.isDirectory(place)) {
             return classNames(place);

@@ -1,0 +1,103 @@
+package dev.selvedge.policy;
+
+import dev.selvedge.policy.CircuitBreaker.Permit;
+import dev.selvedge.time.Deadline;
+import dev.selvedge.time.TimeSource;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** The circuit of a breaker on one clock, and how calls get leave from it. */
+final class LiveCircuit {
+
+    private final CircuitBreaker breaker;
+    private final TimeSource time;
+
+    /** Goes on by the functions of {@link Circuit}; whoever brings that about tells of it. */
+    private final AtomicReference<Circuit> circuit;
+
+    LiveCircuit(CircuitBreaker breaker, TimeSource time) {
+        this.breaker = breaker;
+        this.time = time;
+        this.circuit = new AtomicReference<>(closed());
+    }
+
+    CircuitBreaker breaker() {
+        return breaker;
+    }
+
+    Circuit get() {
+        return circuit.get();
+    }
+
+    long now() {
+        return time.nanoTime();
+    }
+
+    /** One that has seen nothing yet. */
+    Circuit.Closed closed() {
+        Window window = breaker.settings().window();
+        return new Circuit.Closed(window, new Permit(this, window, null, 0));
+    }
+
+    void closeByHand() {
+        circuit.set(closed());
+    }
+
+    void goOn(UnaryOperator<Circuit> function) {
+        while (true) {
+            Circuit before = circuit.get();
+            Circuit after = function.apply(before);
+            if (after == before) {
+                return;
+            }
+            if (circuit.compareAndSet(before, after)) {
+                if (!breaker.isForcedOpen()) {
+                    breaker.tell(before.state(), after.state());
+                }
+                return;
+            }
+        }
+    }
+
+    /** A permit, where the circuit was not closed at the first look. */
+    Permit admitTrial() {
+        while (true) {
+            if (breaker.isForcedOpen()) {
+                throw refusal(" was opened by hand", ChronoUnit.FOREVER.getDuration(), null);
+            }
+            long now = now();
+            Circuit before = circuit.get();
+            if (before instanceof Circuit.Closed closed) {
+                return new Permit(this, closed.window(), null, now);
+            }
+            Circuit after = Circuit.asked(before, now, breaker.settings().trials());
+            if (after == before) {
+                throw refusal(before, now);
+            }
+            if (circuit.compareAndSet(before, after)) {
+                Permit trial = new Permit(this, null, ((Circuit.HalfOpen) after).series(), now);
+                breaker.tell(before.state(), after.state());
+                return trial;
+            }
+        }
+    }
+
+    private CircuitOpenException refusal(Circuit refusing, long now) {
+        return switch (refusing) {
+            case Circuit.Closed closed -> throw new AssertionError("a closed circuit refuses nobody");
+            case Circuit.Open open -> {
+                Duration left = Duration.ofNanos(open.remaining(now));
+                yield refusal(" is open for another " + Deadline.inWords(left), left, open.cause());
+            }
+            case Circuit.HalfOpen half ->
+                refusal(" is half-open, and a trial runs", Duration.ofNanos(half.remaining(now)), half.cause());
+        };
+    }
+
+    private CircuitOpenException refusal(String why, Duration retryAfter, @Nullable Throwable cause) {
+        return new CircuitOpenException(breaker.name(), breaker + why, retryAfter, cause);
+    }
+}

@@ -1,0 +1,9 @@
+package dev.selvedge.policy;
+
+/**
+ * An exception that a later attempt may well not meet: {@link Retry#isTransient} says yes to it. For exceptions of your
+ * own; the time-outs of this library are of this kind.
+ *
+ * @since 0.1
+ */
+public interface Transient {}

@@ -1,0 +1,277 @@
+package dev.selvedge.policy;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The results that a closed circuit looks back on. Successes are the many: they cost next to nothing. Only a failure, or a
+ * slow success, is looked at closer.
+ */
+sealed interface Window {
+
+    /** A call has succeeded, at a moment of the clock; that is given only if {@link #wantsTime}. */
+    void succeeded(long now);
+
+    /** A call has failed: whether the circuit is to open. */
+    boolean failed(long now);
+
+    /** A call has succeeded, and was slow: whether the circuit is to open. */
+    boolean slow(long now);
+
+    /** Whether a success has to say when it was. */
+    boolean wantsTime();
+
+    CircuitBreaker.Counts counts(long now);
+
+    /** How much is too much. */
+    record Limits(double failureRate, double slowRate, int minimumCalls) {
+        boolean areExceeded(long calls, long failures, long slow) {
+            return calls >= minimumCalls && (failures >= failureRate * calls || slow >= slowRate * calls);
+        }
+    }
+
+    /** Failures in a row. */
+    final class Consecutive implements Window {
+
+        private final int most;
+        private final AtomicInteger failures = new AtomicInteger();
+
+        Consecutive(int most) {
+            this.most = most;
+        }
+
+        @Override
+        public void succeeded(long now) {
+            if (failures.get() != 0) {
+                failures.set(0);
+            }
+        }
+
+        @Override
+        public boolean failed(long now) {
+            return failures.incrementAndGet() >= most;
+        }
+
+        @Override
+        public boolean slow(long now) {
+            succeeded(now);
+            return false;
+        }
+
+        @Override
+        public boolean wantsTime() {
+            return false;
+        }
+
+        @Override
+        public CircuitBreaker.Counts counts(long now) {
+            int n = failures.get();
+            return new CircuitBreaker.Counts(n, n, 0);
+        }
+    }
+
+    /**
+     * The last calls, so many. A success is one more in a striped counter; a failure remembers how many calls there had been
+     * by then, and that is all it takes to know how many failures lie within the last calls.
+     */
+    final class LastCalls implements Window {
+
+        private final int size;
+        private final Limits limits;
+        private final LongAdder calls = new LongAdder();
+        private final ReentrantLock lock = new ReentrantLock();
+
+        // Guarded by the lock.
+        private final Moments failures;
+        private final Moments slow;
+
+        LastCalls(int size, Limits limits) {
+            this.size = size;
+            this.limits = limits;
+            this.failures = new Moments(size);
+            this.slow = new Moments(size);
+        }
+
+        @Override
+        public void succeeded(long now) {
+            calls.increment();
+        }
+
+        @Override
+        public boolean failed(long now) {
+            return noted(failures);
+        }
+
+        @Override
+        public boolean slow(long now) {
+            return noted(slow);
+        }
+
+        private boolean noted(Moments where) {
+            calls.increment();
+            lock.lock();
+            try {
+                long total = calls.sum();
+                where.add(total);
+                return limits.areExceeded(
+                        Math.min(total, size), failures.after(total - size), slow.after(total - size));
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public boolean wantsTime() {
+            return false;
+        }
+
+        @Override
+        public CircuitBreaker.Counts counts(long now) {
+            lock.lock();
+            try {
+                long total = calls.sum();
+                return new CircuitBreaker.Counts(
+                        Math.min(total, size), failures.after(total - size), slow.after(total - size));
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** At how many calls something happened; the latest so many. */
+        private static final class Moments {
+
+            private final int most;
+            private long[] ring = new long[8];
+            private int count;
+
+            /** Where the next one goes. */
+            private int next;
+
+            Moments(int most) {
+                this.most = most;
+            }
+
+            void add(long total) {
+                if (count == ring.length && count < most) {
+                    grow();
+                }
+                ring[next] = total;
+                next = (next + 1) % ring.length;
+                count = Math.min(count + 1, ring.length);
+            }
+
+            private void grow() {
+                long[] larger = new long[Math.min(most, 2 * ring.length)];
+                for (int i = 0; i < count; i++) {
+                    larger[i] = ring[(next + i) % ring.length]; // the ring is full: the next place has the oldest
+                }
+                ring = larger;
+                next = count % larger.length;
+            }
+
+            /** How many lie after that. */
+            int after(long total) {
+                int found = 0;
+                while (found < count && ring[Math.floorMod(next - 1 - found, ring.length)] > total) {
+                    found++;
+                }
+                return found;
+            }
+        }
+    }
+
+    /** The calls of the last while, in ten parts: what lies back nine parts and the one that runs counts. */
+    final class LastWhile implements Window {
+
+        private static final int PARTS = 10;
+
+        private final long part;
+        private final Limits limits;
+
+        /** Each slot is replaced when its next part of the time begins. */
+        private final AtomicReferenceArray<@Nullable Part> parts = new AtomicReferenceArray<>(PARTS);
+
+        LastWhile(long length, Limits limits) {
+            this.part = Math.max(1, length / PARTS);
+            this.limits = limits;
+        }
+
+        private Part at(long now) {
+            long number = now / part;
+            int slot = (int) (number % PARTS);
+            while (true) {
+                Part there = parts.get(slot);
+                if (there != null && there.number >= number) {
+                    return there; // a moment that was read before another thread came to the next part counts there
+                }
+                Part begun = new Part(number);
+                if (parts.compareAndSet(slot, there, begun)) {
+                    return begun;
+                }
+            }
+        }
+
+        @Override
+        public void succeeded(long now) {
+            at(now).calls.increment();
+        }
+
+        @Override
+        public boolean failed(long now) {
+            Part current = at(now);
+            current.calls.increment();
+            current.failures.increment();
+            return isExceeded(now);
+        }
+
+        @Override
+        public boolean slow(long now) {
+            Part current = at(now);
+            current.calls.increment();
+            current.slow.increment();
+            return isExceeded(now);
+        }
+
+        private boolean isExceeded(long now) {
+            CircuitBreaker.Counts counts = counts(now);
+            return limits.areExceeded(counts.calls(), counts.failures(), counts.slow());
+        }
+
+        @Override
+        public boolean wantsTime() {
+            return true;
+        }
+
+        @Override
+        public CircuitBreaker.Counts counts(long now) {
+            long oldest = now / part - PARTS;
+            long calls = 0;
+            long failures = 0;
+            long slow = 0;
+            for (int i = 0; i < PARTS; i++) {
+                Part p = parts.get(i);
+                if (p != null && p.number > oldest) {
+                    calls += p.calls.sum();
+                    failures += p.failures.sum();
+                    slow += p.slow.sum();
+                }
+            }
+            return new CircuitBreaker.Counts(calls, failures, slow);
+        }
+
+        private static final class Part {
+
+            private final long number;
+            private final LongAdder calls = new LongAdder();
+            private final LongAdder failures = new LongAdder();
+            private final LongAdder slow = new LongAdder();
+
+            Part(long number) {
+                this.number = number;
+            }
+        }
+    }
+}
