@@ -116,11 +116,7 @@ public final class CircuitBreaker {
      * @throws CircuitOpenException if the breaker is open, or half-open with all trials running
      */
     public Permit admit(TimeSource time) {
-        LiveCircuit l = live.on(Objects.requireNonNull(time, "time"));
-        if (!forced && l.get() instanceof Circuit.Closed closed) {
-            return settings.slowAfter == null ? closed.permit() : new Permit(l, closed.window(), null, l.now());
-        }
-        return l.admitTrial();
+        return live.on(Objects.requireNonNull(time, "time")).admit();
     }
 
     // What it tells.
@@ -164,16 +160,9 @@ public final class CircuitBreaker {
      */
     public Counts counts() {
         LiveCircuit l = live.latest();
-        return l.get() instanceof Circuit.Closed closed ? closed.window().counts(l.now()) : Counts.NONE;
-    }
-
-    /**
-     * Whether each attempt of a retry counts, and not only the call as a whole.
-     *
-     * @return what {@link Settings#countAttempts} has set
-     */
-    public boolean countsAttempts() {
-        return settings.countAttempts;
+        return !forced && l.get() instanceof Circuit.Closed closed
+                ? closed.window().counts(l.now())
+                : Counts.NONE;
     }
 
     // By hand.
@@ -324,12 +313,17 @@ public final class CircuitBreaker {
 
         /**
          * The call has failed, with an exception that {@link Settings#failsOn} is to judge: one that it does not accept counts as
-         * success. If it throws, the call counts for nothing.
+         * success. A cancellation, an interrupt or a refusal counts for nothing, and so does a call whose exception the predicate
+         * fails to judge.
          *
          * @param e what the call threw
          */
         public void failed(Exception e) {
             Objects.requireNonNull(e, "e");
+            if (Ignored.includes(e)) {
+                close();
+                return;
+            }
             boolean failure;
             try {
                 failure = settings().failsOn.test(e);
@@ -421,7 +415,6 @@ public final class CircuitBreaker {
         private double coolDownJitter;
         private @Nullable RandomGenerator random;
         private int trials = 1;
-        private boolean countAttempts;
         private Predicate<? super Exception> failsOn = failure -> true;
         private BiConsumer<? super State, ? super State> onTransition = (from, to) -> {};
 
@@ -440,7 +433,6 @@ public final class CircuitBreaker {
             s.coolDownJitter = coolDownJitter;
             s.random = random;
             s.trials = trials;
-            s.countAttempts = countAttempts;
             s.failsOn = failsOn;
             s.onTransition = onTransition;
             return s;
@@ -593,22 +585,10 @@ public final class CircuitBreaker {
         }
 
         /**
-         * Counts each attempt of a retry. By default a call counts once, with all its attempts: five calls of three attempts each
-         * that all fail are five failures, and fifteen requests.
-         *
-         * @return a new value; this one stays as it is
-         */
-        public Settings countAttempts() {
-            Settings s = copy();
-            s.countAttempts = true;
-            return s;
-        }
-
-        /**
          * Counts as failures only the exceptions that the predicate accepts. Others count as success.
          *
-         * @param failure by default, any exception is one; it is never asked about cancellations, interrupts, refusals and
-         *     errors, which count for nothing
+         * @param failure by default, any exception is one; it is never asked about cancellations, interrupts and refusals,
+         *     which count for nothing
          * @return a new value; this one stays as it is
          */
         public Settings failsOn(Predicate<? super Exception> failure) {
@@ -628,6 +608,11 @@ public final class CircuitBreaker {
             Settings s = copy();
             s.onTransition = Objects.requireNonNull(fromTo, "fromTo");
             return s;
+        }
+
+        /** Whether it matters how long a call takes. */
+        boolean wantsDurations() {
+            return slowAfter != null;
         }
 
         int trials() {

@@ -62,17 +62,18 @@ final class LiveCircuit {
         }
     }
 
-    /** A permit, where the circuit was not closed at the first look. */
-    Permit admitTrial() {
+    Permit admit() {
         while (true) {
             if (breaker.isForcedOpen()) {
                 throw refusal(" was opened by hand", ChronoUnit.FOREVER.getDuration(), null);
             }
-            long now = now();
             Circuit before = circuit.get();
             if (before instanceof Circuit.Closed closed) {
-                return new Permit(this, closed.window(), null, now);
+                return breaker.settings().wantsDurations()
+                        ? new Permit(this, closed.window(), null, now())
+                        : closed.permit();
             }
+            long now = now();
             Circuit after = Circuit.asked(before, now, breaker.settings().trials());
             if (after == before) {
                 throw refusal(before, now);

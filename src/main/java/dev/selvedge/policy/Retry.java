@@ -23,12 +23,11 @@ import org.jspecify.annotations.Nullable;
  * {@code [0, min(cap, base · 2ⁿ⁻¹)]} after the n-th failure, with a base of 100 ms and a cap of 20 s (<em>full jitter</em>). It
  * retries any exception, but for those of the next paragraph.
  *
- * <p>Never retried are an {@code Error}, an interrupt, any {@link CancellationException}, and a {@link
- * CircuitOpenException}. Other rejections, {@link RateLimitedException} and {@link BulkheadFullException}, and failures that a
- * retry inside the task has given up on, are retried only if {@link #on} or {@link #when} asks for them.
+ * <p>Never retried are an interrupt, any {@link CancellationException}, and a {@link CircuitOpenException}. Other rejections,
+ * {@link RateLimitedException} and {@link BulkheadFullException}, are retried only if {@link #on} or {@link #when} asks for them.
  *
- * <p>What is thrown in the end is the last failure, as it is. A task that is retried must be fit for it: a second attempt finds
- * what the first has left.
+ * <p>{@link #decide} says what is to be done after a failed attempt. A task that is retried must be fit for it: a second attempt
+ * finds what the first has left.
  *
  * @since 0.1
  */
@@ -86,9 +85,8 @@ public final class Retry {
     }
 
     /**
-     * For so long at the most, from the beginning of the first attempt. An attempt that still runs then is cut off, as by a
-     * timeout; a wait that would end later is not begun, and the last failure thrown at once. Without {@link #attempts} there is
-     * no limit of their number then. A long first attempt can use all of it up: give attempts a timeout.
+     * For so long at the most, from the beginning of the first attempt: a wait that would end later is not begun. Without
+     * {@link #attempts} there is no limit of their number then. A long first attempt can use all of it up.
      *
      * @param maxDuration the time for all attempts and the waits between them; none by default
      * @return a new value; this one stays as it is
@@ -102,7 +100,7 @@ public final class Retry {
     /**
      * Within a budget that many calls share, so that retries do not multiply the load on a service that is down.
      *
-     * @param shared pays for each retry; when it is spent, the last failure is thrown at once
+     * @param shared pays for each retry; when it is spent, there is none
      * @return a new value; this one stays as it is
      */
     public Retry budget(RetryBudget shared) {
@@ -205,7 +203,7 @@ public final class Retry {
     /**
      * Waits at least as long as the failure says by an HTTP header {@code Retry-After}: seconds, or a date in one of the three
      * forms of RFC 9110. A date that lies back asks for no wait; a value that is none of these is ignored. If that wait would
-     * end after the deadline or {@link #maxDuration}, the last failure is thrown at once.
+     * end after the deadline or {@link #maxDuration}, there is no further attempt.
      *
      * @param header gives the value of the header, if the failure has one; by default, that of an {@link HttpStatusException}
      * @return a new value; this one stays as it is
@@ -238,8 +236,8 @@ public final class Retry {
     /**
      * Retries failures that the predicate accepts, in addition to those of {@link #on}.
      *
-     * @param retryable says whether to try again; runs in the thread of the task. If it throws, the task is not retried, its
-     *     failure is thrown, and what the predicate threw is reported
+     * @param retryable says whether to try again; runs in the thread that asks. If it throws, the decision is to give up, with
+     *     what it threw
      * @return a new value; this one stays as it is
      */
     public Retry when(Predicate<? super Exception> retryable) {
@@ -312,15 +310,6 @@ public final class Retry {
         if (budget != null) {
             budget.called(time);
         }
-    }
-
-    /**
-     * How long all attempts and the waits between them may take.
-     *
-     * @return empty if there is no such limit
-     */
-    public Optional<Duration> maxDuration() {
-        return Optional.ofNullable(maxDuration);
     }
 
     /**
@@ -405,7 +394,7 @@ public final class Retry {
     }
 
     /**
-     * No further attempt: the last failure is thrown.
+     * No further attempt.
      *
      * @param reason why
      * @param fault what a predicate, or the function that finds the header, threw; null but for {@link Reason#FAULT}
@@ -435,12 +424,8 @@ public final class Retry {
         DEADLINE,
         /** The failure is not of a kind that is retried. */
         NOT_RETRYABLE,
-        /** The task, or the scope, was asked to stop. */
-        CANCELLED,
         /** The budget is spent. */
         BUDGET,
-        /** The circuit breaker around the attempts has opened meanwhile. */
-        BREAKER_OPENED,
         /** The failure asks for a wait that would end after the deadline or {@link Retry#maxDuration}. */
         RETRY_AFTER,
         /** A predicate, or the function that finds the header, threw. */
@@ -467,17 +452,10 @@ public final class Retry {
         }
 
         boolean accepts(Exception failure) {
-            if (failure instanceof InterruptedException
-                    || failure instanceof CancellationException
-                    || failure instanceof CircuitOpenException
-                    || isAny(none, failure)) {
+            if (Ignored.isCancellation(failure) || failure instanceof CircuitOpenException || isAny(none, failure)) {
                 return false;
             }
-            return some == null ? !isRejection(failure) : some.test(failure);
-        }
-
-        private static boolean isRejection(Exception failure) {
-            return failure instanceof RateLimitedException || failure instanceof BulkheadFullException;
+            return some == null ? !Ignored.isRefusalForNow(failure) : some.test(failure);
         }
     }
 }

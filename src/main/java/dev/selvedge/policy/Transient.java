@@ -2,7 +2,7 @@ package dev.selvedge.policy;
 
 /**
  * An exception that a later attempt may well not meet: {@link Retry#isTransient} says yes to it. For exceptions of your
- * own; the time-outs of this library are of this kind.
+ * own.
  *
  * @since 0.1
  */

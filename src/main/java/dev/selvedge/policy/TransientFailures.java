@@ -3,8 +3,6 @@ package dev.selvedge.policy;
 import java.io.CharConversionException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InvalidObjectException;
-import java.io.NotSerializableException;
 import java.io.ObjectStreamException;
 import java.io.UncheckedIOException;
 import java.io.UnsupportedEncodingException;
@@ -36,8 +34,6 @@ final class TransientFailures {
             CharConversionException.class,
             UnsupportedEncodingException.class,
             ObjectStreamException.class,
-            InvalidObjectException.class,
-            NotSerializableException.class,
             MalformedURLException.class,
             UnknownServiceException.class,
             SSLHandshakeException.class,
@@ -58,13 +54,11 @@ final class TransientFailures {
         if (t instanceof HttpStatusException http) {
             return STATUSES.contains(http.status());
         }
-        return t instanceof IOException
-                ? LASTING.stream().noneMatch(lasting(t))
-                : isOfDatabase(t) && Sql.isTransient(t);
+        return t instanceof IOException ? !isLasting(t) : isOfDatabase(t) && Sql.isTransient(t);
     }
 
-    private static java.util.function.Predicate<Class<?>> lasting(Throwable t) {
-        return type -> type.isInstance(t);
+    private static boolean isLasting(Throwable t) {
+        return LASTING.stream().anyMatch(type -> type.isInstance(t));
     }
 
     private static boolean isWrapper(@Nullable Throwable t) {

@@ -28,8 +28,10 @@ sealed interface Window {
 
     /** How much is too much. */
     record Limits(double failureRate, double slowRate, int minimumCalls) {
-        boolean areExceeded(long calls, long failures, long slow) {
-            return calls >= minimumCalls && (failures >= failureRate * calls || slow >= slowRate * calls);
+        boolean areExceeded(CircuitBreaker.Counts counts) {
+            return counts.calls() >= minimumCalls
+                    && (counts.failures() >= failureRate * counts.calls()
+                            || counts.slow() >= slowRate * counts.calls());
         }
     }
 
@@ -114,10 +116,8 @@ sealed interface Window {
             calls.increment();
             lock.lock();
             try {
-                long total = calls.sum();
-                where.add(total);
-                return limits.areExceeded(
-                        Math.min(total, size), failures.after(total - size), slow.after(total - size));
+                where.add(calls.sum());
+                return limits.areExceeded(counts());
             } finally {
                 lock.unlock();
             }
@@ -132,12 +132,17 @@ sealed interface Window {
         public CircuitBreaker.Counts counts(long now) {
             lock.lock();
             try {
-                long total = calls.sum();
-                return new CircuitBreaker.Counts(
-                        Math.min(total, size), failures.after(total - size), slow.after(total - size));
+                return counts();
             } finally {
                 lock.unlock();
             }
+        }
+
+        /** Under the lock. */
+        private CircuitBreaker.Counts counts() {
+            long total = calls.sum();
+            return new CircuitBreaker.Counts(
+                    Math.min(total, size), failures.after(total - size), slow.after(total - size));
         }
 
         /** At how many calls something happened; the latest so many. */
@@ -222,22 +227,19 @@ sealed interface Window {
         @Override
         public boolean failed(long now) {
             Part current = at(now);
-            current.calls.increment();
-            current.failures.increment();
-            return isExceeded(now);
+            return noted(current, current.failures, now);
         }
 
         @Override
         public boolean slow(long now) {
             Part current = at(now);
-            current.calls.increment();
-            current.slow.increment();
-            return isExceeded(now);
+            return noted(current, current.slow, now);
         }
 
-        private boolean isExceeded(long now) {
-            CircuitBreaker.Counts counts = counts(now);
-            return limits.areExceeded(counts.calls(), counts.failures(), counts.slow());
+        private boolean noted(Part current, LongAdder what, long now) {
+            current.calls.increment();
+            what.increment();
+            return limits.areExceeded(counts(now));
         }
 
         @Override

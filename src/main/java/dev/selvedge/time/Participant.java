@@ -120,6 +120,10 @@ public final class Participant {
         }
     }
 
+    boolean isGuest() {
+        return guest;
+    }
+
     boolean isInterrupted() {
         return interrupted;
     }

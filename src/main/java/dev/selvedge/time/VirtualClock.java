@@ -429,13 +429,13 @@ public final class VirtualClock implements TimeSource {
      *     thread cannot be started
      */
     public Participant enroll(String name) {
-        return enroll(new Participant(this, Objects.requireNonNull(name, "name"), false), false);
+        return enroll(new Participant(this, Objects.requireNonNull(name, "name"), false));
     }
 
-    private Participant enroll(Participant p, boolean waitsNow) {
+    private Participant enroll(Participant p) {
         turns.lock.lock();
         try {
-            if (waitsNow) {
+            if (p.isGuest()) { // it waits for its turn at once
                 turns.mayWait();
             }
             if (turns.enroll(p)) {
@@ -459,7 +459,7 @@ public final class VirtualClock implements TimeSource {
         if (me() != null) {
             return null;
         }
-        Participant p = enroll(new Participant(this, name, true), true);
+        Participant p = enroll(new Participant(this, name, true));
         p.begin();
         return p;
     }

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -177,6 +178,33 @@ class CircuitBreakerTest {
         assertThat(refusal(breaker)).isNotNull();
         second.succeeded();
         assertThat(breaker.state()).isEqualTo(CLOSED);
+    }
+
+    static Stream<Exception> nothingAboutTheService() {
+        return Stream.of(
+                new InterruptedException(),
+                new CancellationException(),
+                new CircuitOpenException("other", "open", ZERO, null),
+                new RateLimitedException("limited", ofSeconds(1)),
+                new BulkheadFullException("full", 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("nothingAboutTheService")
+    @Lesson({35, 40, 52})
+    void cancellations_and_refusals_count_for_nothing_and_the_predicate_is_not_asked(Exception e) {
+        CircuitBreaker closed = breaker(s -> s.failures(1).failsOn(asked -> {
+            throw new AssertionError("asked");
+        }));
+        CircuitBreaker trying = cooledDown(s -> s);
+
+        admit(closed).failed(e);
+        admit(trying).failed(e);
+
+        assertThat(closed.state()).isEqualTo(CLOSED);
+        assertThat(closed.counts()).isEqualTo(new Counts(0, 0, 0));
+        assertThat(trying.state()).isEqualTo(HALF_OPEN);
+        assertThat(admit(trying).isTrial()).isTrue();
     }
 
     @Test
@@ -505,8 +533,10 @@ class CircuitBreakerTest {
         CircuitBreaker breaker = breaker(s -> s);
         Permit running = admit(breaker);
 
+        fail(breaker);
         breaker.forceOpen();
         breaker.forceOpen();
+        assertThat(breaker.counts()).isEqualTo(new Counts(0, 0, 0));
         clock.advance(Duration.ofDays(1_000));
 
         assertThat(breaker.state()).isEqualTo(OPEN);
