@@ -22,7 +22,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -228,10 +227,9 @@ class BulkheadTest {
     void under_real_threads_no_slot_is_lost_and_none_too_many(Bulkhead three) throws Exception {
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger tooMany = new AtomicInteger();
-        List<FutureTask<Void>> tasks = new ArrayList<>();
-        for (int t = 0; t < 8; t++) {
+        RealThreads.each(8, t -> {
             Random dice = new Random(t);
-            FutureTask<Void> task = new FutureTask<>(() -> {
+            return () -> {
                 for (int i = 0; i < 5_000; i++) {
                     try (Slot slot = three.enter(Deadline.after(ofNanos(dice.nextInt(200_000))))) {
                         tooMany.addAndGet(inside.incrementAndGet() > 3 ? 1 : 0);
@@ -241,14 +239,8 @@ class BulkheadTest {
                         // too late
                     }
                 }
-                return null;
-            });
-            tasks.add(task);
-            Thread.ofPlatform().start(task);
-        }
-        for (FutureTask<Void> task : tasks) {
-            task.get();
-        }
+            };
+        });
 
         assertThat(tooMany).hasValue(0);
         assertThat(three.free()).isEqualTo(3);

@@ -24,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -338,26 +337,17 @@ class CircuitBreakerTest {
             }
             clock.advance(ofSeconds(10));
         });
-        List<FutureTask<Void>> tasks = new ArrayList<>();
-        for (int i = 0; i < callers; i++) {
-            FutureTask<Void> caller = new FutureTask<>(() -> {
-                for (int round = 0; round < rounds; round++) {
-                    allThere.await();
-                    try {
-                        more.addAndGet(trial.getAndSet(admit(breaker)) == null ? 0 : 1);
-                        all.incrementAndGet();
-                    } catch (CircuitOpenException e) {
-                        // one of the others
-                    }
+        RealThreads.each(callers, c -> () -> {
+            for (int round = 0; round < rounds; round++) {
+                allThere.await();
+                try {
+                    more.addAndGet(trial.getAndSet(admit(breaker)) == null ? 0 : 1);
+                    all.incrementAndGet();
+                } catch (CircuitOpenException e) {
+                    // one of the others
                 }
-                return null;
-            });
-            tasks.add(caller);
-            Thread.ofPlatform().start(caller);
-        }
-        for (FutureTask<Void> task : tasks) {
-            task.get();
-        }
+            }
+        });
 
         assertThat(more).hasValue(0);
         assertThat(all).hasValue(rounds);

@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.selvedge.policy.Bulkhead.Slot;
 import dev.selvedge.time.Deadline;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -91,20 +88,11 @@ class PerKeyTest {
     void many_threads_get_the_same_one() throws Exception {
         PerKey<Integer, CircuitBreaker> few =
                 CircuitBreaker.<Integer>perKey(k -> CircuitBreaker.of("" + k)).atMost(50);
-        List<FutureTask<Void>> tasks = new ArrayList<>();
-        for (int t = 0; t < 4; t++) {
-            FutureTask<Void> task = new FutureTask<>(() -> {
-                for (int i = 0; i < 20_000; i++) {
-                    assertThat(few.get(i % 100).name()).isEqualTo("" + i % 100);
-                }
-                return null;
-            });
-            tasks.add(task);
-            Thread.ofPlatform().start(task);
-        }
-        for (FutureTask<Void> task : tasks) {
-            task.get();
-        }
+        RealThreads.each(4, t -> () -> {
+            for (int i = 0; i < 20_000; i++) {
+                assertThat(few.get(i % 100).name()).isEqualTo("" + i % 100);
+            }
+        });
 
         assertThat(few.size()).isLessThanOrEqualTo(50);
     }
