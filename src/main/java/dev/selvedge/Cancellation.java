@@ -37,7 +37,9 @@ final class Cancellation {
             if (t instanceof InterruptedException || isClosedByInterrupt(t)) {
                 return t;
             }
-            if (t instanceof ScopeFailedException || t instanceof DeadlineExceededException) {
+            if (t instanceof ScopeFailedException
+                    || t instanceof DeadlineExceededException
+                    || t instanceof AttemptTimeoutException) {
                 return null;
             }
             if (t.getCause() != null) {

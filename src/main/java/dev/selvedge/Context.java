@@ -43,6 +43,11 @@ record Context(
                 own.sink() == null ? sink : Listeners.both(sink, own.sink()));
     }
 
+    /** The same, until a moment that is earlier than any around. */
+    Context until(Deadline earliest) {
+        return new Context(clock, earliest, listener, carrier, sink);
+    }
+
     /** The same, without a deadline of its own. */
     Context with(Handover own) {
         return with(own, (own.clock() == null ? clock : own.clock()).never());

@@ -12,9 +12,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fork the fork that failed
  * @param error what its task threw
+ * @param givenUp whether a retry of the fork has given up on it
  * @param earlier the failure before this one in time, if there is one
  */
-record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
+record Failure(
+        ForkTask<?> fork,
+        Throwable error,
+        boolean givenUp,
+        @Nullable Failure earlier) {
 
     /** How many suppressed exceptions a scope's own exception gets at the most. */
     private static final int SUPPRESSED = 10;
@@ -40,6 +45,25 @@ record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
         return errors;
     }
 
+    /** Whether a retry of a fork has given up on what the fork threw. */
+    static boolean wasGivenUp(@Nullable Failure newest, ForkTask<?> fork) {
+        for (Failure f = newest; f != null; f = f.earlier) {
+            if (f.fork == fork) {
+                return f.givenUp;
+            }
+        }
+        return false;
+    }
+
+    /** The errors that have come after a certain one. */
+    static List<Throwable> errorsSince(@Nullable Failure before, @Nullable Failure newest) {
+        List<Throwable> errors = new ArrayList<>();
+        for (Failure f = newest; f != before && f != null; f = f.earlier()) {
+            errors.add(0, f.error());
+        }
+        return errors;
+    }
+
     /** The first error in time of the kind after which going on makes no sense; null if there is none. */
     static @Nullable Error fatal(@Nullable Failure newest) {
         Error fatal = null;
@@ -57,7 +81,7 @@ record Failure(ForkTask<?> fork, Throwable error, @Nullable Failure earlier) {
     }
 
     /** Whether a list holds this very object. */
-    static boolean holds(List<Throwable> errors, Throwable error) {
+    static boolean holds(List<Throwable> errors, @Nullable Throwable error) {
         return errors.stream().anyMatch(e -> e == error);
     }
 

@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>So after a frame was left no interrupt comes on its behalf, and one that came is known.
  */
-abstract class Frame {
+abstract class Frame extends Host {
 
     private static final VarHandle STATE;
     private static final VarHandle REASON;
@@ -48,7 +49,6 @@ abstract class Frame {
     private static final int LEFT = 3;
 
     private static final int SPINS_BEFORE_YIELD = 100;
-    private static final String UNNAMED = "scope";
 
     /** The reason of a frame that has ended without one: later requests are refused. */
     private static final CancelReason ENDED = new CancelReason(CancelReason.Kind.CALLER, "ended", null);
@@ -105,7 +105,19 @@ abstract class Frame {
                     displayName(), Words.scope(name), spec.limitOf(own), elapsed(), List.of(), List.of(), null);
         }
         boolean earliest = context.deadline() == own && outer.deadline() != own;
-        this.limit = earliest && !own.isNever() ? new Limit(this, spec.limitOf(own)) : null;
+        this.limit = earliest && !own.isNever() ? new Limit(this, "deadline", spec.limitOf(own)) : null;
+    }
+
+    /** One attempt of a task, with a timeout that ends before any deadline around. */
+    Frame(Ledger ledger, @Nullable String scope, Duration timeout) {
+        Context outer = ledger.context();
+        this.ledger = ledger;
+        this.below = ledger.top();
+        this.depth = below == null ? 1 : below.depth + 1;
+        this.name = scope;
+        this.context = outer.until(outer.clock().after(timeout));
+        this.limit = new Limit(this, "timeout", timeout);
+        this.started = 0;
     }
 
     /** A frame without a deadline and a name: a shield. */
@@ -119,14 +131,9 @@ abstract class Frame {
         this.started = 0;
     }
 
-    /** The name, or null if it has none. */
+    @Override
     final @Nullable String givenName() {
         return name;
-    }
-
-    /** The name for people and events. */
-    final String displayName() {
-        return name == null ? UNNAMED : name;
     }
 
     /** Does the block's work between entering and leaving; gives or throws what leaves the block. */
@@ -256,6 +263,18 @@ abstract class Frame {
         return ledger.reasonAround(below) == why;
     }
 
+    @Override
+    final boolean wasCutOffByItsDeadline() {
+        CancelReason why = reason();
+        return why != null && isOwnDeadline(why) && ledger.reasonAround(below) == null;
+    }
+
+    @Override
+    @Nullable
+    ThreadFactory threads() {
+        return null;
+    }
+
     /** What this block throws because its own deadline passed, or because it was cancelled, by itself or by what is around it. */
     final RuntimeException stopped(
             CancelReason why, List<String> unfinished, List<Outcome<?>> outcomes, @Nullable Throwable cause) {
@@ -328,6 +347,7 @@ abstract class Frame {
             }
         }
 
+        private final String word;
         private final Duration length;
 
         /** null → the one reason, by whoever finds first that the deadline has passed. */
@@ -336,15 +356,17 @@ abstract class Frame {
         /** Cleared at the end, so that a stopped alarm holds nothing. */
         private volatile @Nullable Frame frame;
 
-        Limit(Frame frame, Duration length) {
+        Limit(Frame frame, String word, Duration length) {
             this.frame = frame;
+            this.word = word;
             this.length = length;
         }
 
         CancelReason reason(@Nullable String name) {
             CancelReason known = reason;
             if (known == null) {
-                String message = "the deadline of " + Deadline.inWords(length) + " of " + Words.scope(name) + " passed";
+                String message =
+                        "the " + word + " of " + Deadline.inWords(length) + " of " + Words.scope(name) + " passed";
                 CancelReason made = new CancelReason(CancelReason.Kind.DEADLINE, message, null);
                 known = REASON_OF_LIMIT.compareAndSet(this, null, made) ? made : Objects.requireNonNull(reason);
             }
@@ -362,7 +384,7 @@ abstract class Frame {
         @Override
         public String toString() {
             Frame f = frame;
-            return "the deadline of " + Words.scope(f == null ? null : f.name);
+            return "the " + word + " of " + Words.scope(f == null ? null : f.name);
         }
     }
 }

@@ -8,11 +8,13 @@ import org.jspecify.annotations.Nullable;
 abstract class Gathering extends OpenScope {
 
     private final @Nullable String @Nullable [] names;
+    private final Policies policies;
 
     /** The array is taken over: each task gives its place to its fork. */
     Gathering(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
         super(ledger, spec, tasks);
         this.names = names;
+        this.policies = spec.policies();
     }
 
     @Override
@@ -22,7 +24,7 @@ abstract class Gathering extends OpenScope {
         int n = all.capacity();
         Carrier.Load load = load();
         for (int i = 0; i < n && reason() == null; i++) {
-            start(newFork(carrying(load, all.slot(i)), names == null ? null : names[i], i + 1));
+            start(newFork(carrying(load, policies.around(all.slot(i), this)), names == null ? null : names[i], i + 1));
         }
         if (all.size() < n) {
             cutOff();

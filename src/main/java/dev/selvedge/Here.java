@@ -64,7 +64,7 @@ final class Here {
 
     /** A block has ended; if it was the outermost of its thread, nothing is left behind. */
     static void release(Ledger ledger) {
-        if (ledger.isThreadLocal && ledger.isIdle()) {
+        if (ledger.isThreadLocal && ledger.isIdle() && ledger.attempt == null) {
             PLAIN.remove();
         }
     }
@@ -80,12 +80,29 @@ final class Here {
 
     /** The context of the calling thread. */
     static Context context() {
-        Ledger ledger = ledger();
+        return context(ledger());
+    }
+
+    /** The same, if its ledger is known. */
+    static Context context(@Nullable Ledger ledger) {
         if (ledger != null) {
             return ledger.context();
         }
         ForkTask<?> fork = fork();
         return fork == null ? Defaults.context() : fork.scope.context;
+    }
+
+    /** Whether the calling thread was asked to stop. */
+    static boolean isAskedToStop() {
+        if (Thread.currentThread().isInterrupted()) {
+            return true;
+        }
+        Ledger ledger = ledger();
+        if (ledger != null) {
+            return ledger.reasonAround(ledger.top()) != null;
+        }
+        ForkTask<?> fork = fork();
+        return fork != null && fork.cancelReasonAround() != null;
     }
 
     /** Throws if the calling thread was asked to stop; see {@link Selvedge#checkpoint()}. */
@@ -108,7 +125,7 @@ final class Here {
     /** What an {@code InterruptedException} outside any frame becomes: in no block at all, the flag is set again. */
     static ScopeCancelledException cancelledBy(InterruptedException e) {
         Ledger ledger = ledger();
-        if (ledger != null) {
+        if (ledger != null && !(ledger.isIdle() && ledger.self == null)) {
             return ledger.cancelled(e);
         }
         ForkTask<?> fork = fork();

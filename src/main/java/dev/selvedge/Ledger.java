@@ -69,6 +69,10 @@ class Ledger {
     /** The innermost shield. Written by the owner under the lock. */
     private @Nullable Shield shield;
 
+    /** Which attempt of its task the thread is in, if that is not simply the first one. The owner's. */
+    @Nullable
+    Attempt attempt;
+
     /** Whether the thread's thread-local holds this ledger. The owner's. */
     boolean isThreadLocal;
 

@@ -38,6 +38,7 @@ final class LiveScope extends OpenScope {
     /** Cleared when it begins: a scope that is held does not hold it. */
     private Task.@Nullable Of<? super Scope, ?, ?> body;
 
+    private final Policies policies;
     private final boolean isolated;
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final Daemons daemons = new Daemons(this);
@@ -62,6 +63,7 @@ final class LiveScope extends OpenScope {
     LiveScope(Ledger ledger, ScopeSpec spec, Task.Of<? super Scope, ?, ?> body) {
         super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
         this.body = body;
+        this.policies = spec.policies();
         this.isolated = spec.isIsolated();
     }
 
@@ -73,7 +75,7 @@ final class LiveScope extends OpenScope {
         body = null;
         inBody = true;
         try {
-            value = once.call(new Scope(this));
+            value = once.call(new Scope(this, policies));
         } catch (Throwable t) {
             thrown = t;
         }
@@ -92,7 +94,7 @@ final class LiveScope extends OpenScope {
         }
     }
 
-    <T extends @Nullable Object> Fork<T> fork(@Nullable String name, Callable<? extends T> task) {
+    <T extends @Nullable Object> Fork<T> fork(Policies policies, @Nullable String name, Callable<? extends T> task) {
         ensureOwner("fork into");
         ensureInBody("fork into");
         CancelReason why = reason();
@@ -101,7 +103,7 @@ final class LiveScope extends OpenScope {
             unrun.neverRuns(why);
             return unrun;
         }
-        LiveFork<T> fork = newFork(name, task);
+        LiveFork<T> fork = newFork(name, policies.around(task, this));
         start(fork);
         return fork;
     }
@@ -257,7 +259,7 @@ final class LiveScope extends OpenScope {
         if (!unclosed.isEmpty()) {
             discard(displayName(), result);
             ScopeFailedException e =
-                    new ScopeFailedException("closing a resource of " + Words.scope(givenName()), unclosed);
+                    new ScopeFailedException("closing a resource of " + Words.scope(givenName()), unclosed, false);
             Failure.attach(e, unclosed);
             throw e;
         }
@@ -389,7 +391,7 @@ final class LiveScope extends OpenScope {
         }
         for (Failure f : inOrder) {
             if (f.fork() instanceof LiveFork<?> fork && !fork.wasLookedAt()) {
-                unseen = new Failure(fork, f.error(), unseen);
+                unseen = new Failure(fork, f.error(), f.givenUp(), unseen);
             }
         }
         if (unseen != null) {

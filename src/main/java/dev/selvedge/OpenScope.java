@@ -65,6 +65,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         roster = new Roster(slots);
     }
 
+    @Override
+    final @Nullable ThreadFactory threads() {
+        return factory;
+    }
+
     /** Forks, or runs the body. The owner. */
     abstract void weave() throws Throwable;
 
@@ -346,7 +351,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         Failure before;
         do {
             before = failures;
-        } while (!FAILURES.compareAndSet(this, before, new Failure(fork, error, before)));
+        } while (!FAILURES.compareAndSet(this, before, new Failure(fork, error, GivenUp.includes(error), before)));
     }
 
     /** A fork has ended, and can be seen to have. */
@@ -373,15 +378,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     /** Whether a reason is that one of these forks has failed, and not one of a scope around. */
     final boolean isOwnFailure(@Nullable CancelReason why) {
-        if (why == null || why.kind() != CancelReason.Kind.SIBLING_FAILED) {
-            return false;
-        }
-        for (Failure f = failures; f != null; f = f.earlier()) {
-            if (f.error() == why.cause()) {
-                return true;
-            }
-        }
-        return false;
+        return why != null
+                && why.kind() == CancelReason.Kind.SIBLING_FAILED
+                && Failure.holds(Failure.errors(failures), why.cause());
     }
 
     final void cutOff() {
@@ -421,7 +420,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     /** What the join of a failed fork throws. */
     ScopeFailedException failureOf(LiveFork<?> fork) {
-        return new ScopeFailedException("the fork \"" + fork.name() + "\"", List.of(fork.failure()));
+        return new ScopeFailedException(
+                "the fork \"" + fork.name() + "\"", List.of(fork.failure()), Failure.wasGivenUp(failures, fork));
     }
 
     // For conclusions: the owner, after all threads have ended.
@@ -475,7 +475,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         ScopeFailedException e = new ScopeFailedException(
                 Words.scope(givenName()) + " failed: \""
                         + nameOf(Failure.first(newest).fork()) + "\"",
-                errors);
+                errors,
+                Failure.first(newest).givenUp());
         Failure.attach(e, errors); // what finds no room is in failures()
         return e;
     }

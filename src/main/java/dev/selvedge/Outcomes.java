@@ -96,7 +96,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     public List<R> orThrow() {
         List<Throwable> failures = failures();
         if (!failures.isEmpty()) {
-            ScopeFailedException e = new ScopeFailedException("one of " + size() + " items", failures);
+            ScopeFailedException e = new ScopeFailedException("one of " + size() + " items", failures, false);
             Failure.attach(e, failures);
             throw e;
         }

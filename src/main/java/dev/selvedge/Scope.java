@@ -17,17 +17,35 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet class="dev.selvedge.examples.DocExamples" region="live"}
  *
+ * <p>The steps of policies ({@code retry}, {@code breaker}, {@code timeout} and so on) give the same scope again, whose
+ * {@code fork} runs tasks under these policies; without a step, those of the {@link ScopeSpec} are taken. The body, daemons
+ * and actions run without policies.
+ *
+ * {@snippet class="dev.selvedge.examples.PolicyExamples" region="per-fork"}
+ *
  * <p>Only the owner can fork, use resources and gather. {@code cancel}, {@code isCancelled} and {@code name} are for
  * any thread, also after the end.
  *
  * @since 0.1
  */
-public final class Scope {
+public final class Scope extends PolicySteps<Scope> {
 
     private final LiveScope live;
+    private final Policies policies;
 
-    Scope(LiveScope live) {
+    Scope(LiveScope live, Policies policies) {
         this.live = live;
+        this.policies = policies;
+    }
+
+    @Override
+    Policies policies() {
+        return policies;
+    }
+
+    @Override
+    Scope with(Policies other) {
+        return new Scope(live, other);
     }
 
     /**
@@ -50,7 +68,7 @@ public final class Scope {
      * @throws IllegalStateException after the body has ended
      */
     public <T extends @Nullable Object> Fork<T> fork(Callable<? extends T> task) {
-        return live.fork(null, Objects.requireNonNull(task, "task"));
+        return live.fork(policies, null, Objects.requireNonNull(task, "task"));
     }
 
     /**
@@ -64,7 +82,7 @@ public final class Scope {
      * @throws IllegalStateException after the body has ended
      */
     public <T extends @Nullable Object> Fork<T> fork(String name, Callable<? extends T> task) {
-        return live.fork(Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task"));
+        return live.fork(policies, Objects.requireNonNull(name, "name"), Objects.requireNonNull(task, "task"));
     }
 
     /**
@@ -76,7 +94,7 @@ public final class Scope {
      * @throws IllegalStateException after the body has ended
      */
     public Fork<@Nullable Void> fork(Task.Void<?> task) {
-        return live.fork(null, ScopeSpec.callable(Objects.requireNonNull(task, "task")));
+        return live.fork(policies, null, ScopeSpec.callable(Objects.requireNonNull(task, "task")));
     }
 
     /**
@@ -90,7 +108,9 @@ public final class Scope {
      */
     public Fork<@Nullable Void> fork(String name, Task.Void<?> task) {
         return live.fork(
-                Objects.requireNonNull(name, "name"), ScopeSpec.callable(Objects.requireNonNull(task, "task")));
+                policies,
+                Objects.requireNonNull(name, "name"),
+                ScopeSpec.callable(Objects.requireNonNull(task, "task")));
     }
 
     /**

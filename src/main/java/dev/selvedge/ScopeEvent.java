@@ -1,6 +1,8 @@
 package dev.selvedge;
 
+import dev.selvedge.policy.Retry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,12 @@ public sealed interface ScopeEvent {
      * @return the name it was given; {@code "scope"} if it has none
      */
     String scope();
+
+    private static void checkCount(String what, int count) {
+        if (count < 1) {
+            throw new IllegalArgumentException(what + " must be at least 1: " + count);
+        }
+    }
 
     /**
      * A scope was opened.
@@ -76,6 +84,54 @@ public sealed interface ScopeEvent {
         public ForkStarted {
             Objects.requireNonNull(scope, "scope");
             Objects.requireNonNull(fork, "fork");
+        }
+    }
+
+    /**
+     * An attempt of a task has failed, and there will be another one.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param attempt which one it was, from 1
+     * @param error what it threw
+     * @param nextDelay the wait before the next one
+     * @param source where the length of the wait comes from
+     */
+    record AttemptFailed(
+            String scope, String fork, int attempt, Exception error, Duration nextDelay, Retry.DelaySource source)
+            implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public AttemptFailed {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(error, "error");
+            Objects.requireNonNull(nextDelay, "nextDelay");
+            Objects.requireNonNull(source, "source");
+            ScopeEvent.checkCount("attempt", attempt);
+        }
+    }
+
+    /**
+     * A task that is under a retry has failed for good.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param attempts how many attempts were made
+     * @param reason why there was no further one
+     * @param error what the last one threw
+     * @param earlier what those before it threw, the first in time first
+     */
+    record RetryGaveUp(
+            String scope, String fork, int attempts, Retry.Reason reason, Exception error, List<Exception> earlier)
+            implements ScopeEvent {
+        /** Checks that what must be there is, and copies the list. */
+        public RetryGaveUp {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(reason, "reason");
+            Objects.requireNonNull(error, "error");
+            earlier = List.copyOf(Objects.requireNonNull(earlier, "earlier"));
+            ScopeEvent.checkCount("attempts", attempts);
         }
     }
 

@@ -28,11 +28,19 @@ public final class ScopeFailedException extends RuntimeException {
     @SuppressWarnings("serial")
     private volatile List<Throwable> all;
 
+    /** Whether a retry has given up on the first failure already. */
+    private final boolean givenUp;
+
     /** Of all failures, the first in time first. */
-    ScopeFailedException(String what, List<Throwable> all) {
+    ScopeFailedException(String what, List<Throwable> all, boolean givenUp) {
         super(null, all.get(0));
         this.what = what;
         this.all = List.copyOf(all);
+        this.givenUp = givenUp;
+    }
+
+    boolean isGivenUp() {
+        return givenUp;
     }
 
     /** More forks have failed since this was made. */

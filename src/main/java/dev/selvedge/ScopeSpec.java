@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class ScopeSpec {
+public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
-    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, Handover.NOTHING);
+    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, Policies.NONE, Handover.NOTHING);
 
     private static final Callable<?>[] NO_TASKS = {};
 
@@ -57,7 +57,11 @@ public final class ScopeSpec {
     private final @Nullable Deadline deadline;
     private final boolean isolated;
     private final @Nullable ThreadFactory threads;
+    private final Policies policies;
     private final Handover handover;
+
+    /** Stands for a call that is no block. */
+    private final Host passing;
 
     private ScopeSpec(
             @Nullable String name,
@@ -65,17 +69,30 @@ public final class ScopeSpec {
             @Nullable Deadline deadline,
             boolean isolated,
             @Nullable ThreadFactory threads,
+            Policies policies,
             Handover handover) {
         this.name = name;
         this.limit = limit;
         this.deadline = deadline;
         this.isolated = isolated;
         this.threads = threads;
+        this.policies = policies;
         this.handover = handover;
+        this.passing = new Host.Passing(name, threads);
     }
 
     private ScopeSpec with(Handover next) {
-        return new ScopeSpec(name, limit, deadline, isolated, threads, next);
+        return new ScopeSpec(name, limit, deadline, isolated, threads, policies, next);
+    }
+
+    @Override
+    Policies policies() {
+        return policies;
+    }
+
+    @Override
+    ScopeSpec with(Policies other) {
+        return new ScopeSpec(name, limit, deadline, isolated, threads, other, handover);
     }
 
     // Steps.
@@ -88,7 +105,8 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec named(String name) {
-        return new ScopeSpec(Objects.requireNonNull(name, "name"), limit, deadline, isolated, threads, handover);
+        return new ScopeSpec(
+                Objects.requireNonNull(name, "name"), limit, deadline, isolated, threads, policies, handover);
     }
 
     /**
@@ -100,7 +118,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec deadline(Duration d) {
-        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, isolated, threads, handover);
+        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, isolated, threads, policies, handover);
     }
 
     /**
@@ -112,7 +130,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec deadline(Deadline d) {
-        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), isolated, threads, handover);
+        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), isolated, threads, policies, handover);
     }
 
     /**
@@ -123,7 +141,7 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec isolated() {
-        return new ScopeSpec(name, limit, deadline, true, threads, handover);
+        return new ScopeSpec(name, limit, deadline, true, threads, policies, handover);
     }
 
     /**
@@ -200,7 +218,8 @@ public final class ScopeSpec {
      */
     @CheckReturnValue
     public ScopeSpec threads(ThreadFactory factory) {
-        return new ScopeSpec(name, limit, deadline, isolated, Objects.requireNonNull(factory, "factory"), handover);
+        return new ScopeSpec(
+                name, limit, deadline, isolated, Objects.requireNonNull(factory, "factory"), policies, handover);
     }
 
     // A task in the calling thread.
@@ -216,7 +235,7 @@ public final class ScopeSpec {
      */
     public <T extends @Nullable Object, X extends Exception> T call(Task<T, X> task) throws X {
         Objects.requireNonNull(task, "task");
-        return execute(this, ledger -> new TaskFrame(ledger, this, task));
+        return inThisThread(task);
     }
 
     /**
@@ -237,7 +256,7 @@ public final class ScopeSpec {
         Objects.requireNonNull(task, "task");
         Objects.requireNonNull(fallback, "fallback");
         try {
-            return ScopeSpec.<T>execute(this, ledger -> new TaskFrame(ledger, this, task));
+            return inThisThread(task);
         } catch (Exception e) {
             if (e instanceof ScopeCancelledException || Cancellation.isInFlight(e)) {
                 throw Sneaky.sneak(e);
@@ -276,18 +295,8 @@ public final class ScopeSpec {
      */
     public <T extends @Nullable Object> Outcome<T> attempt(Callable<? extends T> task) {
         Objects.requireNonNull(task, "task");
-        Callable<Outcome<T>> kept = () -> {
-            try {
-                return new Outcome.Success<>(task.call());
-            } catch (Exception e) {
-                if (Cancellation.isInFlight(e)) {
-                    throw e;
-                }
-                return new Outcome.Failure<>(e);
-            }
-        };
         try {
-            return execute(this, ledger -> new TaskFrame(ledger, this, kept));
+            return execute(this, ledger -> new TaskFrame.Kept(ledger, this, task));
         } catch (DeadlineExceededException own) { // that of the task has become an outcome inside
             return new Outcome.Cancelled<>(reasonOf(own));
         }
@@ -301,8 +310,35 @@ public final class ScopeSpec {
      * @throws X what the task throws, as it is
      */
     public <X extends Exception> void run(Task.Void<X> task) throws X {
-        Callable<@Nullable Void> callable = callable(Objects.requireNonNull(task, "task"));
-        Object unused = execute(this, ledger -> new TaskFrame(ledger, this, callable));
+        Object unused = inThisThread(callable(Objects.requireNonNull(task, "task")));
+    }
+
+    private <T extends @Nullable Object> T inThisThread(Callable<? extends T> task) {
+        if (limit == null && deadline == null && handover == Handover.NOTHING) {
+            Ledger ledger = Here.ledger();
+            Context around = Here.context(ledger);
+            if (around.listener() == null && takesPart(around, ledger)) {
+                return passing(task, around, ledger);
+            }
+        }
+        return execute(this, ledger -> new TaskFrame(ledger, this, task));
+    }
+
+    /** Whether the calling thread takes part in time already: the owner of a block on a virtual clock has to. */
+    private static boolean takesPart(Context around, @Nullable Ledger ledger) {
+        return !(around.clock() instanceof VirtualClock) || ledger != null || Here.fork() != null;
+    }
+
+    /** Nothing can cut the call off but what is around it, and nobody wants to hear of it: it needs no block. */
+    private <T extends @Nullable Object> T passing(
+            Callable<? extends T> task, Context around, @Nullable Ledger ledger) {
+        try {
+            return policies.callIn(ledger, task, around, passing);
+        } catch (InterruptedException e) {
+            throw Here.cancelledBy(e);
+        } catch (Exception e) {
+            throw Sneaky.sneak(e);
+        }
     }
 
     // A live scope.
@@ -596,7 +632,12 @@ public final class ScopeSpec {
 
     /** What this says, if it says nothing but what blocks inside inherit. */
     Handover asDefaults() {
-        if (name != null || limit != null || deadline != null || isolated || threads != null) {
+        if (name != null
+                || limit != null
+                || deadline != null
+                || isolated
+                || threads != null
+                || policies != Policies.NONE) {
             throw new IllegalArgumentException(
                     "defaults have a clock, listeners, propagators and onDiscard, and nothing"
                             + " else; this has "
@@ -604,7 +645,7 @@ public final class ScopeSpec {
                                     ? "the name \"" + name + "\""
                                     : limit != null || deadline != null
                                             ? "a deadline"
-                                            : isolated ? "isolated()" : "threads(...)"));
+                                            : isolated ? "isolated()" : threads != null ? "threads(...)" : "a policy"));
         }
         return handover;
     }

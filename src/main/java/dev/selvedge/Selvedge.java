@@ -54,6 +54,16 @@ public final class Selvedge {
     }
 
     /**
+     * Which attempt of its task the calling code is: of the innermost task under a retry, a hedge or a trial that runs in
+     * this very thread.
+     *
+     * @return the first attempt, if there is none of these
+     */
+    public static Attempt attempt() {
+        return Attempt.current();
+    }
+
+    /**
      * The time left until the earliest deadline around, for a client's own time-out: at most {@code atMost}, in whole
      * milliseconds, rounded up, and at least one. So it is never zero, which many clients take for "no limit" or
      * refuse. It is a {@link #checkpoint()} too. Both time-outs then end at about the same moment, and the client may

@@ -2,21 +2,30 @@ package dev.selvedge;
 
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /** A task in the calling thread, cut off by its deadline. */
-final class TaskFrame extends Frame {
+class TaskFrame extends Frame {
 
+    private final ScopeSpec spec;
     private final Callable<?> task;
 
     TaskFrame(Ledger ledger, ScopeSpec spec, Callable<?> task) {
         super(ledger, spec);
+        this.spec = spec;
         this.task = task;
     }
 
     @Override
     @Nullable
-    Object execute() throws Throwable {
+    final ThreadFactory threads() {
+        return spec.threads();
+    }
+
+    @Override
+    @Nullable
+    final Object execute() throws Throwable {
         Here.hold(ledger);
         ledger.enter(this);
         Object value = null;
@@ -24,7 +33,7 @@ final class TaskFrame extends Frame {
         try {
             tellOpened();
             arm();
-            value = task.call();
+            value = attempted();
         } catch (Throwable t) {
             thrown = t;
         }
@@ -43,6 +52,12 @@ final class TaskFrame extends Frame {
         }
     }
 
+    /** What the task comes to, under its policies. */
+    @Nullable
+    Object attempted() throws Exception {
+        return spec.policies().callIn(ledger, task, context, this);
+    }
+
     private Throwable leaving(Throwable thrown, Ledger.Verdict verdict) {
         CancelReason why = reason();
         if (verdict == Ledger.Verdict.OWN && why != null) {
@@ -53,5 +68,25 @@ final class TaskFrame extends Frame {
             context.unhandled(displayName(), stopped(why, List.of(), List.of(), null));
         }
         return asCancellation(thrown, verdict);
+    }
+
+    /** One whose failure is an outcome. */
+    static final class Kept extends TaskFrame {
+
+        Kept(Ledger ledger, ScopeSpec spec, Callable<?> task) {
+            super(ledger, spec, task);
+        }
+
+        @Override
+        Object attempted() throws Exception {
+            try {
+                return new Outcome.Success<>(super.attempted());
+            } catch (Exception e) {
+                if (Cancellation.isInFlight(e)) {
+                    throw e;
+                }
+                return new Outcome.Failure<>(e);
+            }
+        }
     }
 }

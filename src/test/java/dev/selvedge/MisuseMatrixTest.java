@@ -281,6 +281,10 @@ class MisuseMatrixTest {
                 "Selvedge.deadline()",
                 Selvedge.class,
                 fine((w, r) -> assertThat(((Deadline) r).isNever()).isTrue()));
+        everywhere(
+                "Selvedge.attempt()",
+                Selvedge.class,
+                fine((w, r) -> assertThat(((Attempt) r).number()).isEqualTo(1)));
         everywhere("Selvedge.checkpoint()", Selvedge.class, gives(null)).at("after cancel", stop);
         Answer notPositive = refused(IllegalArgumentException.class, "atMost must be positive: {}");
         row("Selvedge.timeLeft(Duration)", "atMost")
@@ -332,6 +336,36 @@ class MisuseMatrixTest {
                 .nullable("value");
         row("new ScopeEvent.Unhandled(String, Throwable)", "scope", "error");
         row("new ScopeEvent.ScopeClosed(String, Duration)", "scope", "elapsed").times("elapsed", fine);
+        row(
+                        "new ScopeEvent.AttemptFailed(String, String, int, Exception, Duration, Retry.DelaySource)",
+                        "scope",
+                        "fork",
+                        "attempt",
+                        "error",
+                        "nextDelay",
+                        "source")
+                .counts("attempt", fine)
+                .times("nextDelay", fine);
+        row(
+                        "new ScopeEvent.RetryGaveUp(String, String, int, Retry.Reason, Exception, List)",
+                        "scope",
+                        "fork",
+                        "attempts",
+                        "reason",
+                        "error",
+                        "earlier")
+                .counts("attempts", fine);
+        row(
+                        "new Attempt(int, Duration, Exception, Deadline, boolean, boolean)",
+                        "number",
+                        "elapsed",
+                        "lastFailure",
+                        "deadline",
+                        "isTrial",
+                        "isHedge")
+                .nullable("lastFailure")
+                .counts("number", fine)
+                .times("elapsed", fine);
         row("ScopeFailedException.all(Class)", "type");
         row("ScopeFailedException.rethrow(Class)", "type");
         Answer outside = refused(IndexOutOfBoundsException.class, "Index {} out of bounds for length 3");
@@ -452,6 +486,7 @@ class MisuseMatrixTest {
             "reads of values that do not change, or of a clock: by any thread, at any time",
             Set.of(
                     "DeadlineExceededException.limit()",
+                    "AttemptTimeoutException.limit()",
                     "DeadlineExceededException.name()",
                     "DeadlineExceededException.elapsed()",
                     "DeadlineExceededException.unfinished()",
@@ -995,6 +1030,15 @@ class MisuseMatrixTest {
 
         Row times(String parameter, Answer answer) {
             BAD.get(Duration.class).keySet().forEach(bad -> at(parameter + "=" + bad, answer));
+            return this;
+        }
+
+        /** A number that must be at least one. */
+        Row counts(String parameter, Answer fine) {
+            Answer refused = refused(IllegalArgumentException.class, parameter + " must be at least 1: {}");
+            for (String bad : BAD.get(int.class).keySet()) {
+                at(parameter + "=" + bad, bad.equals("huge") ? fine : refused);
+            }
             return this;
         }
 

@@ -308,6 +308,7 @@ class MisuseOfOperationsTest {
         // without arguments, of any thread, at any time
         known.addAll(Set.of(
                 "Selvedge.deadline",
+                "Selvedge.attempt",
                 "Selvedge.checkpoint",
                 "Scope.name",
                 "Scope.isCancelled",

@@ -3,6 +3,7 @@ package dev.selvedge;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.selvedge.policy.Retry;
 import dev.selvedge.time.Alarm;
 import dev.selvedge.time.Alarms;
 import dev.selvedge.time.ClockInside;
@@ -55,6 +56,11 @@ final class MisuseWorld {
     /** Good arguments: a misuse puts one bad one among them. */
     private final Map<Class<?>, Object> samples = Map.ofEntries(
             sample(Callable.class, task),
+            sample(Exception.class, new Exception("no")),
+            sample(boolean.class, false),
+            sample(List.class, List.of()),
+            sample(Retry.DelaySource.class, Retry.DelaySource.BACKOFF),
+            sample(Retry.Reason.class, Retry.Reason.ATTEMPTS),
             sample(Task.class, (Task<String, RuntimeException>) () -> "ran " + ran.incrementAndGet()),
             sample(Task.Void.class, (Task.Void<RuntimeException>) ran::incrementAndGet),
             sample(Task.VoidOf.class, (Task.VoidOf<Object, RuntimeException>) a -> ran.incrementAndGet()),
@@ -224,7 +230,7 @@ final class MisuseWorld {
                     List.of("a", "b", "c"),
                     List.of(new Outcome.Success<>("a"), new Outcome.Success<>("b"), new Outcome.Success<>("c"))));
         } else if (type == ScopeFailedException.class) {
-            all.add(new ScopeFailedException("the fork", List.of(new IllegalStateException("broken"))));
+            all.add(new ScopeFailedException("the fork", List.of(new IllegalStateException("broken")), false));
         } else if (type == VirtualClock.class) {
             all.add(lab.clock());
         } else if (type == TimeSource.class) {

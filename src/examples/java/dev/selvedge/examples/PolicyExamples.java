@@ -1,13 +1,16 @@
 package dev.selvedge.examples;
 
+import static dev.selvedge.Selvedge.scope;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 
+import dev.selvedge.ScopeSpec;
+import dev.selvedge.Selvedge;
 import dev.selvedge.examples.DocExamples.Store;
 import dev.selvedge.policy.Bulkhead;
 import dev.selvedge.policy.CircuitBreaker;
 import dev.selvedge.policy.CircuitOpenException;
-import dev.selvedge.policy.HttpStatusException;
+import dev.selvedge.policy.HttpResponseException;
 import dev.selvedge.policy.PerKey;
 import dev.selvedge.policy.RateLimitedException;
 import dev.selvedge.policy.RateLimiter;
@@ -116,9 +119,70 @@ public final class PolicyExamples {
     }
     // @end
 
+    // @start region="steps"
+    /** One value for each service, and all its calls. */
+    static final ScopeSpec PRICES = scope("prices")
+            .deadline(ofSeconds(2))
+            .retry(r -> r.attempts(3).backoff(ofMillis(50), ofSeconds(1)))
+            .breaker(CircuitBreaker.of("prices"))
+            .timeout(ofMillis(200));
+
+    static String price(Store store, String key) {
+        return PRICES.call(() -> store.load(key), failure -> "unknown");
+    }
+    // @end
+
+    static String perFork(Store store) {
+        // @start region="per-fork"
+        return scope().call(s -> {
+            var name = s.fork(() -> store.load("name"));
+            var price = s.retry(PATIENT).timeout(ofMillis(300)).fork(() -> store.load("price"));
+            return name.join() + ": " + price.join();
+        });
+        // @end
+    }
+
+    static String hedged(Store store, String key) throws IOException {
+        // @start region="hedge"
+        return scope().hedge(ofMillis(50)).call(() -> store.load(key));
+        // @end
+    }
+
+    static String numbered(Store store, String key) throws IOException {
+        // @start region="attempt"
+        return scope().retry(PATIENT).call(() -> {
+            int number = Selvedge.attempt().number();
+            return store.load(number == 1 ? key : key + "?attempt=" + number);
+        });
+        // @end
+    }
+
+    // @start region="on-a-result"
+    /** A result that is no exception, but not what was wanted. */
+    static final class NotReadyException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        NotReadyException(String state) {
+            super("still " + state);
+        }
+    }
+
+    static String whenReady(Store store, String job) throws Exception {
+        Retry polling =
+                Retry.DEFAULT.fixed(ofSeconds(1)).maxDuration(ofSeconds(30)).on(NotReadyException.class);
+        return scope().retry(polling).call(() -> {
+            String state = store.load(job);
+            if (!state.equals("done")) {
+                throw new NotReadyException(state);
+            }
+            return state;
+        });
+    }
+    // @end
+
     static String status(HttpClient http, HttpRequest request) throws IOException, InterruptedException {
         // @start region="status"
-        return HttpStatusException.check(http.send(request, BodyHandlers.ofString()))
+        return HttpResponseException.check(http.send(request, BodyHandlers.ofString()))
                 .body();
         // @end
     }

@@ -119,6 +119,15 @@ public final class CircuitBreaker {
         return live.on(Objects.requireNonNull(time, "time")).admit();
     }
 
+    /**
+     * Whether it is to be asked before each attempt of a task, rather than once for a task with all its retries.
+     *
+     * @return as {@link Settings#countAttempts} says
+     */
+    public boolean countsAttempts() {
+        return settings.countAttempts;
+    }
+
     // What it tells.
 
     /**
@@ -415,6 +424,7 @@ public final class CircuitBreaker {
         private double coolDownJitter;
         private @Nullable RandomGenerator random;
         private int trials = 1;
+        private boolean countAttempts;
         private Predicate<? super Exception> failsOn = failure -> true;
         private BiConsumer<? super State, ? super State> onTransition = (from, to) -> {};
 
@@ -433,6 +443,7 @@ public final class CircuitBreaker {
             s.coolDownJitter = coolDownJitter;
             s.random = random;
             s.trials = trials;
+            s.countAttempts = countAttempts;
             s.failsOn = failsOn;
             s.onTransition = onTransition;
             return s;
@@ -581,6 +592,18 @@ public final class CircuitBreaker {
         public Settings trials(int trials) {
             Settings s = copy();
             s.trials = Checks.atLeast(1, "trials", trials);
+            return s;
+        }
+
+        /**
+         * Counts each attempt of a task that is retried, rather than the task: a scope asks the breaker inside its retries and
+         * hedges then. No effect where it is used alone.
+         *
+         * @return a new value; this one stays as it is
+         */
+        public Settings countAttempts() {
+            Settings s = copy();
+            s.countAttempts = true;
             return s;
         }
 

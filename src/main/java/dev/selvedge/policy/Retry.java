@@ -205,7 +205,7 @@ public final class Retry {
      * forms of RFC 9110. A date that lies back asks for no wait; a value that is none of these is ignored. If that wait would
      * end after the deadline or {@link #maxDuration}, there is no further attempt.
      *
-     * @param header gives the value of the header, if the failure has one; by default, that of an {@link HttpStatusException}
+     * @param header gives the value of the header, if the failure has one; by default, that of an {@link HttpResponseException}
      * @return a new value; this one stays as it is
      */
     public Retry retryAfter(Function<? super Exception, Optional<String>> header) {
@@ -213,7 +213,7 @@ public final class Retry {
     }
 
     private static Optional<String> headerOfStatus(Exception failure) {
-        return failure instanceof HttpStatusException status ? status.header(RETRY_AFTER) : Optional.empty();
+        return failure instanceof HttpResponseException status ? status.header(RETRY_AFTER) : Optional.empty();
     }
 
     // Which failures.
@@ -273,7 +273,7 @@ public final class Retry {
      * <p>That is: the family of {@code IOException}, without what is as wrong the next time (a file that is missing or forbidden,
      * text that cannot be decoded, objects that cannot be read, a certificate that is refused); {@code SQLTransientException},
      * {@code SQLRecoverableException}, and SQL states of the classes 08 (connection) and 40 (rolled back); an
-     * {@link HttpStatusException} of status 408, 425, 429, 500, 502, 503 or 504; a {@code TimeoutException}; and whatever is marked
+     * {@link HttpResponseException} of status 408, 425, 429, 500, 502, 503 or 504; a {@code TimeoutException}; and whatever is marked
      * as {@link Transient}. An {@code UncheckedIOException}, {@code ExecutionException} or {@code CompletionException} counts as its
      * cause.
      *
@@ -301,15 +301,26 @@ public final class Retry {
     // What it decides.
 
     /**
-     * Tells the budget, if there is one, that a task is called for the first time.
+     * Whether it says which failures it is for, by {@link #on}, {@link #when} or {@link #onTransient}, and not just any.
      *
-     * @param time what the budget goes by
+     * @return true if so
      */
-    public void called(TimeSource time) {
+    public boolean isSelective() {
+        return wanted.some != null;
+    }
+
+    /**
+     * A task is called for the first time: the budget, if there is one, is told.
+     *
+     * @param time what the retry goes by
+     * @return the moment by which all attempts must have ended, by {@link #maxDuration}; one that never comes if that is not set
+     */
+    public Deadline called(TimeSource time) {
         Objects.requireNonNull(time, "time");
         if (budget != null) {
             budget.called(time);
         }
+        return maxDuration == null ? time.never() : time.after(maxDuration);
     }
 
     /**
@@ -429,7 +440,14 @@ public final class Retry {
         /** The failure asks for a wait that would end after the deadline or {@link Retry#maxDuration}. */
         RETRY_AFTER,
         /** A predicate, or the function that finds the header, threw. */
-        FAULT
+        FAULT,
+        /** The thread was asked to stop. A scope says so; {@link Retry#decide} does not know of it. */
+        CANCELLED,
+        /**
+         * The circuit breaker has opened since the first attempt, or that was its trial. A scope says so; {@link Retry#decide}
+         * does not know of it.
+         */
+        BREAKER_OPENED
     }
 
     /**

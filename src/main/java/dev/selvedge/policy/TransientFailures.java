@@ -51,7 +51,7 @@ final class TransientFailures {
         if (t instanceof Transient || t instanceof TimeoutException) {
             return true;
         }
-        if (t instanceof HttpStatusException http) {
+        if (t instanceof HttpResponseException http) {
             return STATUSES.contains(http.status());
         }
         return t instanceof IOException ? !isLasting(t) : isOfDatabase(t) && Sql.isTransient(t);

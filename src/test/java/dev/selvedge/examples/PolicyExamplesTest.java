@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpServer;
 import dev.selvedge.policy.CircuitBreaker;
 import dev.selvedge.policy.CircuitBreaker.State;
-import dev.selvedge.policy.HttpStatusException;
+import dev.selvedge.policy.HttpResponseException;
 import dev.selvedge.policy.RateLimiter;
 import dev.selvedge.policy.Retry;
 import dev.selvedge.time.Deadline;
@@ -84,7 +84,7 @@ class PolicyExamplesTest {
                             HttpClient.newHttpClient(),
                             HttpRequest.newBuilder(uri).build()))
                     .isInstanceOfSatisfying(
-                            HttpStatusException.class,
+                            HttpResponseException.class,
                             e -> assertThat(e.status()).isEqualTo(503));
         } finally {
             server.stop(0);

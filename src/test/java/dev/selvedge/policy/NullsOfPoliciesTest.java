@@ -53,7 +53,7 @@ class NullsOfPoliciesTest {
             Map.entry(Object.class, "key"),
             Map.entry(Exception.class, new IOException()),
             Map.entry(Throwable.class, new IOException()),
-            Map.entry(HttpStatusException.class, Responses.failure(500)),
+            Map.entry(HttpResponseException.class, Responses.failure(500)),
             Map.entry(RandomGenerator.class, (RandomGenerator) () -> 0L),
             Map.entry(Predicate.class, (Predicate<Object>) x -> true),
             Map.entry(Function.class, (Function<Object, Object>) x -> Optional.empty()),

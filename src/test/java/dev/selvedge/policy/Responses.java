@@ -24,10 +24,10 @@ public final class Responses {
                         : HttpHeaders.of(Map.of(header[0], List.of(header[1])), (n, v) -> true));
     }
 
-    static HttpStatusException failure(int status, String... header) {
+    static HttpResponseException failure(int status, String... header) {
         try {
-            HttpResponse<String> unused = HttpStatusException.check(of(status, header));
-        } catch (HttpStatusException e) {
+            HttpResponse<String> unused = HttpResponseException.check(of(status, header));
+        } catch (HttpResponseException e) {
             return e;
         }
         throw new AssertionError(status + " is no failure");

@@ -21,19 +21,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A status that means failure, as an exception. */
 @Timeout(30)
-class HttpStatusExceptionTest {
+class HttpResponseExceptionTest {
 
     @ParameterizedTest
     @ValueSource(ints = {200, 204, 301, 304, 399})
-    void a_success_passes_as_it_is(int status) throws HttpStatusException {
+    void a_success_passes_as_it_is(int status) throws HttpResponseException {
         HttpResponse<String> response = Responses.of(status);
 
-        assertThat(HttpStatusException.check(response)).isSameAs(response);
+        assertThat(HttpResponseException.check(response)).isSameAs(response);
     }
 
     @Test
     void a_failure_carries_its_response() {
-        HttpStatusException failure = Responses.failure(503, "Retry-After", "7");
+        HttpResponseException failure = Responses.failure(503, "Retry-After", "7");
 
         assertThat(failure).hasMessage("status 503 of GET http://localhost/items/7");
         assertThat(failure.status()).isEqualTo(503);
@@ -47,8 +47,8 @@ class HttpStatusExceptionTest {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         new ObjectOutputStream(bytes).writeObject(Responses.failure(503, "Retry-After", "7"));
 
-        HttpStatusException copy =
-                (HttpStatusException) new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+        HttpResponseException copy = (HttpResponseException)
+                new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
 
         assertThat(copy.status()).isEqualTo(503);
         assertThat(copy.response()).isEmpty();
@@ -70,7 +70,7 @@ class HttpStatusExceptionTest {
     @Test
     void a_retry_waits_as_long_as_its_header_says_without_being_told() {
         Retry plain = Retry.DEFAULT.withoutJitter();
-        HttpStatusException busy = Responses.failure(503, "Retry-After", "7");
+        HttpResponseException busy = Responses.failure(503, "Retry-After", "7");
 
         assertThat(plain.decide(1, busy, ZERO, Deadline.never()))
                 .isEqualTo(new Again(ofSeconds(7), DelaySource.RETRY_AFTER));

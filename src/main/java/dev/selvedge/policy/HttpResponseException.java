@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class HttpStatusException extends IOException {
+public final class HttpResponseException extends IOException {
 
     private static final long serialVersionUID = 1;
 
@@ -26,7 +26,7 @@ public final class HttpStatusException extends IOException {
 
     private final transient @Nullable HttpResponse<?> response;
 
-    private HttpStatusException(HttpResponse<?> response) {
+    private HttpResponseException(HttpResponse<?> response) {
         super("status " + response.statusCode() + " of " + response.request().method() + " " + response.uri());
         this.status = response.statusCode();
         this.response = response;
@@ -38,11 +38,11 @@ public final class HttpStatusException extends IOException {
      * @param <T> the type of its body
      * @param response what an {@code HttpClient} has given
      * @return the same response, if its status is below 400
-     * @throws HttpStatusException if its status is 400 or above
+     * @throws HttpResponseException if its status is 400 or above
      */
-    public static <T> HttpResponse<T> check(HttpResponse<T> response) throws HttpStatusException {
+    public static <T> HttpResponse<T> check(HttpResponse<T> response) throws HttpResponseException {
         if (Objects.requireNonNull(response, "response").statusCode() >= FAILURE) {
-            throw new HttpStatusException(response);
+            throw new HttpResponseException(response);
         }
         return response;
     }

@@ -1,0 +1,59 @@
+package dev.selvedge;
+
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/** Whose task it is that runs under policies: a block's, or that of a call that is no block of its own. */
+abstract class Host {
+
+    /** What people and events call a scope without a name. */
+    static final String UNNAMED = "scope";
+
+    /** The name, or null if it has none. */
+    abstract @Nullable String givenName();
+
+    /** The name for people and events. */
+    final String displayName() {
+        String name = givenName();
+        return name == null ? UNNAMED : name;
+    }
+
+    /** Makes the threads of forks, if the user wants to. */
+    abstract @Nullable ThreadFactory threads();
+
+    /** Whether its own deadline was what stopped it, and nothing around it. For the threads that run its tasks. */
+    abstract boolean wasCutOffByItsDeadline();
+
+    /**
+     * A call that sets nothing which could cut it off, or which anybody would be told: it runs in whatever is around.
+     *
+     * @see ScopeSpec#call(Task)
+     */
+    static final class Passing extends Host {
+
+        private final @Nullable String name;
+        private final @Nullable ThreadFactory threads;
+
+        Passing(@Nullable String name, @Nullable ThreadFactory threads) {
+            this.name = name;
+            this.threads = threads;
+        }
+
+        @Override
+        @Nullable
+        String givenName() {
+            return name;
+        }
+
+        @Override
+        @Nullable
+        ThreadFactory threads() {
+            return threads;
+        }
+
+        @Override
+        boolean wasCutOffByItsDeadline() {
+            return false;
+        }
+    }
+}

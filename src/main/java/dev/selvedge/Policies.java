@@ -1,0 +1,220 @@
+package dev.selvedge;
+
+import dev.selvedge.policy.Bulkhead;
+import dev.selvedge.policy.CircuitBreaker;
+import dev.selvedge.policy.CircuitBreaker.Permit;
+import dev.selvedge.policy.RateLimiter;
+import dev.selvedge.policy.Retry;
+import dev.selvedge.time.Deadline;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The policies of a task: an immutable value, and the one order in which they act, from {@link #call} on inwards.
+ *
+ * <p>Everything runs on the thread of the task, but for hedged attempts. As long as nothing fails nothing is allocated, so what
+ * belongs to one call goes from method to method: the task, what is around it, and the breaker's permit.
+ *
+ * @param timeout the time for one attempt
+ * @param retry when there is another attempt
+ * @param breaker whether there is any
+ * @param limiter when an attempt may begin
+ * @param bulkhead how many run at the same time
+ * @param hedge when another attempt joins one that is slow
+ */
+record Policies(
+        @Nullable Duration timeout,
+        @Nullable Retry retry,
+        @Nullable CircuitBreaker breaker,
+        @Nullable RateLimiter limiter,
+        @Nullable Bulkhead bulkhead,
+        @Nullable Hedge hedge) {
+
+    static final Policies NONE = new Policies(null, null, null, null, null, null);
+
+    /**
+     * When another attempt joins one that is slow.
+     *
+     * @param after the time between the starts of two attempts
+     * @param extra how many may join
+     */
+    record Hedge(Duration after, int extra) {}
+
+    Policies with(Duration perAttempt) {
+        return new Policies(perAttempt, retry, breaker, limiter, bulkhead, hedge);
+    }
+
+    Policies with(Retry other) {
+        return new Policies(timeout, other, breaker, limiter, bulkhead, hedge);
+    }
+
+    Policies with(CircuitBreaker other) {
+        return new Policies(timeout, retry, other, limiter, bulkhead, hedge);
+    }
+
+    Policies with(RateLimiter other) {
+        return new Policies(timeout, retry, breaker, other, bulkhead, hedge);
+    }
+
+    Policies with(Bulkhead other) {
+        return new Policies(timeout, retry, breaker, limiter, other, hedge);
+    }
+
+    Policies with(Hedge other) {
+        return new Policies(timeout, retry, breaker, limiter, bulkhead, other);
+    }
+
+    /** A task under these policies, in a host; itself if there are none. */
+    <T extends @Nullable Object> Callable<? extends T> around(Callable<? extends T> task, Frame block) {
+        return this == NONE ? task : () -> call(task, block.context, block);
+    }
+
+    /** As {@link #call}, on a thread with a ledger: whichever attempt is around, it is a task of its own. */
+    <T extends @Nullable Object> T callIn(
+            @Nullable Ledger ledger, Callable<? extends T> task, Context context, Host host) throws Exception {
+        if (this == NONE) {
+            return task.call();
+        }
+        return ledger == null || ledger.attempt == null
+                ? call(task, context, host)
+                : Attempt.within(Attempt.FIRST, () -> call(task, context, host));
+    }
+
+    /**
+     * Runs a task. The outermost policy is the breaker, unless it counts attempts.
+     *
+     * @param context that of the block, or of the calling thread if the call is no block
+     * @param host whose task it is
+     */
+    <T extends @Nullable Object> T call(Callable<? extends T> task, Context context, Host host) throws Exception {
+        if (breaker == null || breaker.countsAttempts()) {
+            return retried(task, context, host, null);
+        }
+        Permit permit = breaker.admit(context.clock());
+        T value;
+        try { // between the permit and this nothing can throw
+            value = permit.isTrial() ? trial(task, context, host, permit) : retried(task, context, host, permit);
+        } catch (Throwable t) {
+            failed(permit, t);
+            throw t;
+        }
+        permit.succeeded();
+        return value;
+    }
+
+    /** Exactly one attempt. */
+    private <T extends @Nullable Object> T trial(Callable<? extends T> task, Context context, Host host, Permit permit)
+            throws Exception {
+        Deadline until = retry == null ? null : retry.called(context.clock());
+        try {
+            return Attempt.within(Attempt.FIRST.asTrial(), () -> inSlot(task, context, host, permit, until));
+        } catch (Exception e) {
+            throw retry == null
+                    ? e
+                    : new Retries<T>(this, retry, task, context, host, permit, context.deadline(), 0).givenUpTrial(e);
+        }
+    }
+
+    private <T extends @Nullable Object> T retried(
+            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit) throws Exception {
+        if (retry == null) {
+            return hedged(task, context, host, permit, null);
+        }
+        long begun = context.clock().nanoTime();
+        Deadline until = retry.called(context.clock());
+        try {
+            return hedged(task, context, host, permit, until);
+        } catch (Exception e) {
+            return new Retries<T>(this, retry, task, context, host, permit, until, begun).after(e);
+        }
+    }
+
+    /**
+     * One attempt, or several at the same time.
+     *
+     * @param permit that of the breaker, if it is around
+     * @param until when the retry ends; null or never for no limit
+     */
+    <T extends @Nullable Object> T hedged(
+            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
+            throws Exception {
+        return hedge == null
+                ? attempt(task, context, host, permit, until)
+                : Hedged.run(this, hedge, task, host, permit, until);
+    }
+
+    /** One attempt on the calling thread; the breaker, if it counts attempts, is asked here. */
+    <T extends @Nullable Object> T attempt(
+            Callable<? extends T> task, Context context, Host host, @Nullable Permit outer, @Nullable Deadline until)
+            throws Exception {
+        if (breaker == null || !breaker.countsAttempts()) {
+            return inSlot(task, context, host, outer, until);
+        }
+        Permit permit = breaker.admit(context.clock());
+        T value;
+        try {
+            value = permit.isTrial()
+                    ? Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, context, host, permit, until))
+                    : inSlot(task, context, host, permit, until);
+        } catch (Throwable t) {
+            failed(permit, t);
+            throw t;
+        }
+        permit.succeeded();
+        return value;
+    }
+
+    /** What is cancelled, or is no exception, tells nothing about the service; nor what the permit knows to tell nothing. */
+    private static void failed(Permit permit, Throwable t) {
+        if (t instanceof Exception e && !Cancellation.isInFlight(e)) {
+            permit.failed(e);
+        } else {
+            permit.close();
+        }
+    }
+
+    /** The slot is held until the attempt has really ended. That the deadline passes while it waits, is the deadline's affair. */
+    private <T extends @Nullable Object> T inSlot(
+            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
+            throws Exception {
+        if (bulkhead == null) {
+            return paced(task, context, host, permit, until);
+        }
+        Bulkhead.Slot slot = bulkhead.enter(context.clock().never());
+        try {
+            return paced(task, context, host, permit, until);
+        } finally {
+            slot.close();
+        }
+    }
+
+    private <T extends @Nullable Object> T paced(
+            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
+            throws Exception {
+        if (limiter != null) {
+            limiter.acquire(context.deadline());
+        }
+        try {
+            return timed(task, context, host, until);
+        } catch (Throwable t) {
+            if (permit != null && host.wasCutOffByItsDeadline() && Cancellation.isInFlight(t)) {
+                permit.failed();
+            }
+            throw t;
+        }
+    }
+
+    private <T extends @Nullable Object> T timed(
+            Callable<? extends T> task, Context context, Host host, @Nullable Deadline until) throws Exception {
+        Duration limit = timeout;
+        if (until != null && !until.isNever()) {
+            Duration left = until.remaining();
+            limit = limit == null || left.compareTo(limit) < 0 ? left : limit;
+        }
+        if (limit == null || context.deadline().remaining().compareTo(limit) <= 0) {
+            return task.call();
+        }
+        return AttemptFrame.run(task, host, limit);
+    }
+}

@@ -1,0 +1,213 @@
+package dev.selvedge;
+
+import dev.selvedge.policy.CircuitBreaker;
+import dev.selvedge.policy.CircuitBreaker.Permit;
+import dev.selvedge.policy.Retry;
+import dev.selvedge.policy.Retry.Again;
+import dev.selvedge.policy.Retry.Decision;
+import dev.selvedge.policy.Retry.GiveUp;
+import dev.selvedge.policy.Retry.Reason;
+import dev.selvedge.time.Deadline;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** What comes after a first attempt that has failed: waits and further attempts, on the task's own thread. */
+final class Retries<T extends @Nullable Object> {
+
+    private final Policies policies;
+    private final Retry retry;
+    private final Callable<? extends T> task;
+    private final Context context;
+    private final Host host;
+    private final @Nullable Permit permit;
+    private final Deadline until;
+    private final long begun;
+
+    /** Of the attempts before the latest one, the first in time first. */
+    private final List<Exception> earlier = new ArrayList<>();
+
+    private int attempts = 1;
+
+    Retries(
+            Policies policies,
+            Retry retry,
+            Callable<? extends T> task,
+            Context context,
+            Host host,
+            @Nullable Permit permit,
+            Deadline until,
+            long begun) {
+        this.policies = policies;
+        this.retry = retry;
+        this.task = task;
+        this.context = context;
+        this.host = host;
+        this.permit = permit;
+        this.until = until;
+        this.begun = begun;
+    }
+
+    /** The value of the first attempt that succeeds; or throws what the last one threw. */
+    T after(Exception first) throws Exception {
+        Exception failure = first;
+        while (true) {
+            awaitNext(failure);
+            attempts++;
+            try {
+                return Attempt.within(
+                        Attempt.again(attempts, elapsed(), failure),
+                        () -> policies.hedged(task, context, host, permit, until));
+            } catch (Exception e) {
+                earlier.add(failure);
+                failure = e;
+            } catch (Throwable error) {
+                earlier.add(failure);
+                tellOfEarlier();
+                throw error;
+            }
+        }
+    }
+
+    /** The one attempt of a trial has failed. */
+    Exception givenUpTrial(Exception failure) {
+        return Cancellation.isInFlight(failure) ? failure : givenUp(failure, new GiveUp(Reason.BREAKER_OPENED, null));
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(context.clock().nanoTime() - begun);
+    }
+
+    /** Comes back when the next attempt is due; throws if there is none. */
+    private void awaitNext(Exception failure) throws Exception {
+        if (Cancellation.isInFlight(failure)) {
+            tellOfEarlier();
+            throw failure;
+        }
+        Reason known = knownReason(failure);
+        Decision decision = known != null
+                ? new GiveUp(known, null)
+                : retry.decide(attempts, failure, elapsed(), context.deadline());
+        switch (decision) {
+            case GiveUp giveUp -> throw givenUp(failure, giveUp);
+            case Again again -> pause(failure, again);
+        }
+        Reason meanwhile = reasonAfterPause();
+        if (meanwhile != null) {
+            throw givenUp(failure, new GiveUp(meanwhile, null));
+        }
+    }
+
+    /** Why there is no further attempt whatever the policy says; null if it is for the policy to say. */
+    private @Nullable Reason knownReason(Exception failure) {
+        if (Here.isAskedToStop()) {
+            return Reason.CANCELLED;
+        }
+        if (!retry.isSelective() && GivenUp.includes(failure)) {
+            return Reason.NOT_RETRYABLE;
+        }
+        return hasBreakerOpened() ? Reason.BREAKER_OPENED : null;
+    }
+
+    private @Nullable Reason reasonAfterPause() {
+        if (Here.isAskedToStop()) {
+            return Reason.CANCELLED;
+        }
+        if (context.deadline().passed()) {
+            return Reason.DEADLINE;
+        }
+        return hasBreakerOpened() ? Reason.BREAKER_OPENED : null;
+    }
+
+    /** One that counts attempts and is open may let the next one through, once its cool-down is over. */
+    private boolean hasBreakerOpened() {
+        CircuitBreaker breaker = policies.breaker();
+        if (breaker == null) {
+            return false;
+        }
+        return breaker.countsAttempts()
+                ? breaker.remainingCoolDown().isPositive()
+                : breaker.state() != CircuitBreaker.State.CLOSED;
+    }
+
+    private void pause(Exception failure, Again again) throws InterruptedException {
+        if (context.listener() != null) {
+            context.tell(
+                    new ScopeEvent.AttemptFailed(scope(), fork(), attempts, failure, again.delay(), again.source()));
+        }
+        try {
+            boolean unused = context.clock()
+                    .waiter(new BackOff(again.delay()))
+                    .await(context.clock().after(again.delay()));
+        } catch (InterruptedException e) {
+            e.addSuppressed(failure); // it is ours, made by the waiter
+            tellOfEarlier();
+            throw e;
+        }
+    }
+
+    /** The failure that is final. */
+    private Exception givenUp(Exception failure, GiveUp why) {
+        if (why.fault() != null) {
+            context.unhandled(scope(), why.fault());
+        }
+        if (why.reason() != Reason.NOT_RETRYABLE) {
+            GivenUp.add(failure);
+        }
+        earlier.removeIf(e -> e == failure);
+        if (context.listener() != null) {
+            context.tell(
+                    new ScopeEvent.RetryGaveUp(scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
+        } else {
+            tellOfEarlier();
+        }
+        return failure;
+    }
+
+    /** Failures that were to be made good, and were not. Listeners have heard of them already. */
+    private void tellOfEarlier() {
+        if (!earlier.isEmpty() && context.listener() == null) {
+            context.unhandled(scope(), new Earlier(earlier));
+        }
+    }
+
+    private String scope() {
+        return host.displayName();
+    }
+
+    /** The fork whose task it is, or the scope if it runs in the thread of that. */
+    private String fork() {
+        ForkTask<?> fork = Here.fork();
+        return fork != null && fork.scope == host ? fork.scope.nameOf(fork) : scope();
+    }
+
+    /** Carries the failures of earlier attempts into the log. */
+    private static final class Earlier extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        Earlier(List<Exception> failures) {
+            super(
+                    failures.size() + (failures.size() == 1 ? " attempt" : " attempts")
+                            + " failed before the one whose failure was thrown",
+                    null,
+                    true,
+                    false);
+            List<Throwable> unused = Failure.attach(this, List.copyOf(failures));
+        }
+    }
+
+    /**
+     * What the thread waits for.
+     *
+     * @param length how long
+     */
+    private record BackOff(Duration length) {
+        @Override
+        public String toString() {
+            return "a back-off of " + Deadline.inWords(length);
+        }
+    }
+}
