@@ -129,6 +129,9 @@ final class Hedged extends OpenScope {
 
         @Override
         public @Nullable Object call() throws Exception {
+            if (reason() != null) {
+                Here.checkpoint(); // the race was lost while this one waited for a slot or its moment
+            }
             begun = true;
             return task.call();
         }
