@@ -109,6 +109,11 @@ final class Lab implements Consumer<ScopeEvent>, AfterEachCallback {
 
     @Override
     public void afterEach(ExtensionContext context) {
+        end();
+    }
+
+    /** What is checked after a test; for tests that make their labs themselves. */
+    void end() {
         boolean flag = Thread.interrupted();
         SuiteTime.add(clock.elapsed());
         assertThat(threads).as("threads of scopes that have ended").noneMatch(Thread::isAlive);

@@ -6,17 +6,17 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /** Work on several platform threads at once. */
-final class RealThreads {
+public final class RealThreads {
 
     private RealThreads() {}
 
     /** Something that may throw. */
-    interface Work {
+    public interface Work {
         void run() throws Exception;
     }
 
     /** Runs the work of each number on a thread of its own, and comes back when all have ended; throws what one throws. */
-    static void each(int threads, IntFunction<Work> work) throws Exception {
+    public static void each(int threads, IntFunction<Work> work) throws Exception {
         List<FutureTask<Void>> tasks = IntStream.range(0, threads)
                 .mapToObj(work)
                 .map(w -> new FutureTask<Void>(() -> {

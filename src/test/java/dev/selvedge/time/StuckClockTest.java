@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.selvedge.Catalogue;
 import dev.selvedge.DeadlineExceededException;
 import dev.selvedge.Fork;
+import dev.selvedge.Log;
 import dev.selvedge.Scope;
 import dev.selvedge.ScopeCancelledException;
 import dev.selvedge.ScopeEvent;
@@ -39,7 +40,7 @@ class StuckClockTest {
 
     private final VirtualClock clock = VirtualClock.jumping();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
-    private final Log log = Log.open();
+    private final Log log = Log.of("dev.selvedge.time");
 
     @AfterEach
     void no_thread_is_left() {

@@ -6,6 +6,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.selvedge.Log;
 import dev.selvedge.Selvedge;
 import dev.selvedge.time.VirtualTime.Manual;
 import java.time.Duration;
@@ -162,7 +163,7 @@ class VirtualTimeTest {
 
     @Test
     void a_clock_that_was_asked_for_and_not_used_is_told_in_the_log() {
-        try (Log log = Log.open()) {
+        try (Log log = Log.of("dev.selvedge.time")) {
             assertThat(run(Forgets.class)).containsExactly("forgets(VirtualClock) ok");
 
             assertThat(log.at(Level.WARNING))
@@ -173,7 +174,7 @@ class VirtualTimeTest {
 
     @Test
     void a_clock_of_which_only_one_made_from_it_was_used_was_used() {
-        try (Log log = Log.open()) {
+        try (Log log = Log.of("dev.selvedge.time")) {
             assertThat(run(UsesMade.class)).containsExactly("uses(VirtualClock) ok");
 
             assertThat(log.at(Level.WARNING)).isEmpty();
