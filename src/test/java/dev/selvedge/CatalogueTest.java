@@ -2,19 +2,12 @@ package dev.selvedge;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.lang.reflect.Method;
-import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,13 +24,10 @@ class CatalogueTest {
         Map<Integer, String> m = new TreeMap<>();
         put(m, "needs concurrency(n), which comes with long jobs", 18);
         put(m, "not offered: a deadline is not moved once its block has begun", 63);
-        put(m, "needs retry, which comes with the policies", 67);
-        put(m, "part F, comes with the straggler watch and the waits of the policies", 86, 88);
         put(m, "needs the error budget, which comes with long jobs", 118);
         put(m, "no stop condition by a predicate is offered yet", 119, 120);
         put(m, "needs eachCompleted, which comes with long jobs", 123, 124, 125, 126);
         put(m, "cannot happen: scopes are lambdas, the inner one ends first", 134);
-        put(m, "needs the policies", 181);
         put(m, "needs process, which comes with long jobs", 184, 185, 186, 187, 188, 189, 190, 191);
         put(m, "needs shutdown, which comes with long jobs", 192, 193, 194, 195, 196, 197, 198);
         return m;
@@ -68,39 +58,6 @@ class CatalogueTest {
     }
 
     private static Set<Integer> covered() throws Exception {
-        Set<Integer> numbers = new TreeSet<>();
-        for (Class<?> type : testClasses()) {
-            for (Method m : type.getDeclaredMethods()) {
-                Catalogue c = m.getAnnotation(Catalogue.class);
-                if (c != null) {
-                    for (int n : c.value()) {
-                        numbers.add(n);
-                    }
-                }
-            }
-        }
-        return numbers;
-    }
-
-    private static List<Class<?>> testClasses() throws Exception {
-        URI here = CatalogueTest.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI();
-        Path root = Path.of(here);
-        List<Class<?>> classes = new ArrayList<>();
-        for (Path p : classFiles(root)) {
-            String name =
-                    root.relativize(p).toString().replace(p.getFileSystem().getSeparator(), ".");
-            classes.add(Class.forName(name.substring(0, name.length() - ".class".length())));
-        }
-        return classes;
-    }
-
-    private static List<Path> classFiles(Path root) throws IOException {
-        try (Stream<Path> walk = Files.walk(root)) {
-            return walk.filter(p -> p.toString().endsWith("Test.class")).toList();
-        }
+        return NumberedTests.numbers(Catalogue.class, Catalogue::value);
     }
 }

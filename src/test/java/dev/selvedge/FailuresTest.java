@@ -332,6 +332,7 @@ class FailuresTest {
     }
 
     @Test
+    @Lesson(91)
     @Catalogue(95)
     void an_error_cancels_the_siblings_leaves_bare_and_later_failures_are_reported() {
         Error own = new AssertionError("a");

@@ -308,7 +308,7 @@ class HedgeTest {
 
         assertThatThrownBy(() -> hedged().run(() -> {
                     if (started.incrementAndGet() == 2) {
-                        me.interrupt();
+                        lab.clock().interrupt(me); // a raw one would race with the clock
                     }
                     lab.sleep("attempt", ofSeconds(9));
                 }))

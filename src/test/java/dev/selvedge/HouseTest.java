@@ -42,6 +42,7 @@ class HouseTest {
     }
 
     @Test
+    @Lesson({36, 49, 65})
     void only_the_seam_of_time_reads_a_clock_or_waits() throws IOException {
         List<String> found = new ArrayList<>();
 
@@ -60,6 +61,13 @@ class HouseTest {
         assertThat(filesWith("StructuredTaskScope")).containsExactly("Container.java");
         assertThat(filesWith("\"java.lang.ScopedValue|ScopedValue\\.|ScopedValue<"))
                 .containsExactly("Inherited.java");
+    }
+
+    /** It never interrupts. Users get one from a fork, and give one to {@code await}: that is all. */
+    @Test
+    @Lesson(75)
+    void nothing_is_built_on_completable_futures() throws IOException {
+        assertThat(filesWith("CompletableFuture")).containsExactly("Arrival.java", "Fork.java", "LiveFork.java");
     }
 
     @Test

@@ -34,7 +34,11 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -681,6 +685,32 @@ class NestedTimeoutsTest {
         }));
 
         assertThat(late).hasMessage("the scope \"outer\" exceeded its deadline of 1 s (after 2 s)");
+        assertThat(flag()).isFalse();
+    }
+
+    /** It answers the interrupt without an exception: it interrupts its tasks, waits for them, and sets the flag again. */
+    @Test
+    @Tag("real")
+    @Catalogue(86)
+    void an_executor_that_is_closed_when_the_deadline_passes_leaves_the_flag_to_the_block() {
+        AtomicInteger interrupted = new AtomicInteger();
+
+        String value = lab.realScope().deadline(ofMillis(20)).call(() -> {
+            try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+                Future<?> unused = executor.submit(() -> {
+                    try {
+                        Thread.sleep(60_000);
+                    } catch (InterruptedException e) {
+                        interrupted.incrementAndGet();
+                    }
+                });
+            }
+            assertThat(flag()).isTrue();
+            return "value";
+        });
+
+        assertThat(value).isEqualTo("value");
+        assertThat(interrupted).hasValue(1);
         assertThat(flag()).isFalse();
     }
 }

@@ -5,6 +5,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.selvedge.Lesson;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -53,6 +54,7 @@ class DeadlineValueTest {
     }
 
     @Test
+    @Lesson(77)
     void a_duration_too_long_to_count_means_never() {
         for (Duration huge :
                 new Duration[] {ofSeconds(Long.MAX_VALUE), ChronoUnit.FOREVER.getDuration(), ofNanos(Long.MAX_VALUE)}) {
@@ -78,6 +80,7 @@ class DeadlineValueTest {
     }
 
     @Test
+    @Lesson(78)
     void deadlines_of_two_clocks_cannot_be_compared() {
         Deadline five = clock.after(ofSeconds(5));
         Deadline real = Deadline.after(ofSeconds(5));
