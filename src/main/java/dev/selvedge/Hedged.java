@@ -96,7 +96,7 @@ final class Hedged extends OpenScope {
         leaveFrame(null); // the owner only forks and waits: there is nothing of its own to interrupt
         boolean interrupted = false;
         do {
-            ForkTask<?> fork = newFork(carrying(load(), attemptOf(forks.size())), null, forks.size() + 1);
+            ForkTask<?> fork = next(forks.size());
             forks.add(fork);
             start(fork);
             interrupted |= forks.size() <= hedge.extra() && awaitNeed();
@@ -104,6 +104,10 @@ final class Hedged extends OpenScope {
         if (interrupted) {
             ledger.owner.interrupt();
         }
+    }
+
+    private ForkTask<?> next(int index) {
+        return newFork(carrying(load(), attemptOf(index)), givenNameAt(index), index + 1);
     }
 
     private Callable<?> attemptOf(int index) {

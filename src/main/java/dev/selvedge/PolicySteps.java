@@ -132,7 +132,7 @@ abstract sealed class PolicySteps<S> permits ScopeSpec, Scope {
      * awaited, and values that they still give are {@linkplain ScopeSpec#onDiscard discarded}. If all fail, the failure of
      * the first attempt is thrown. The task must be fit to run several times at once.
      *
-     * <p>Each attempt runs in a fork: thread-locals, locks and transactions of the calling thread are not seen by it, other
+     * <p>Each attempt runs in a fork, of a scope whose name is that of this one and {@code "/hedge"}: thread-locals, locks and transactions of the calling thread are not seen by it, other
      * than what is {@linkplain ScopeSpec#propagate propagated}. A hedge that a policy inside refuses is not started, and
      * none after it; that is no error while another attempt runs.
      *

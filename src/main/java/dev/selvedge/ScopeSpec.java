@@ -32,6 +32,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Two kinds of lambdas: one without a parameter is a <em>task</em>; one with the scope, {@code s -> …}, is the
  * <em>body</em> of a live {@link Scope}, and runs in the calling thread.
  *
+ * <p>A task runs under the policies that the steps {@code retry}, {@code breaker}, {@code rateLimit}, {@code bulkhead},
+ * {@code timeout} and {@code hedge} name, by whichever terminal method it is run, and in a fork as in the calling thread. Blocks
+ * inside do not inherit them. In whatever order the steps are written, they act in this one:
+ *
+ * <pre>{@code
+ * fallback( deadline( breaker( retry( hedge( bulkhead( rateLimit( timeout( task ))))))))
+ * }</pre>
+ *
+ * {@snippet class="dev.selvedge.examples.PolicyExamples" region="steps"}
+ *
+ * <p>A task in the calling thread, of a specification without a deadline, a clock, a listener, propagators and
+ * {@code onDiscard}, is no scope of its own, unless a listener is around it: nothing could cut it off but what is around.
+ *
  * <p>A scope inherits the deadline (the smaller counts), the clock and the listener of the block around it, be it on
  * the same thread or that of the scope whose fork the thread is.
  *
@@ -225,7 +238,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     // A task in the calling thread.
 
     /**
-     * Runs a task in the calling thread; with a deadline, this is the plain time-out block.
+     * Runs a task in the calling thread, under the policies; with a deadline, this is the plain time-out block.
      *
      * @param <T> the value of the task
      * @param <X> its checked exception; {@code RuntimeException} is inferred where there is none
@@ -240,7 +253,8 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     /**
      * Runs a task in the calling thread, and answers its failure, or that of the scope's own deadline, with a fallback,
-     * which runs outside the deadline. A cancellation from outside and an {@code Error} are not answered.
+     * which runs outside the deadline and the policies. The refusal of a policy and the timeout of an attempt are failures too.
+     * A cancellation from outside and an {@code Error} are not answered.
      *
      * @param <T> the value
      * @param <X> the checked exception of the fallback; {@code RuntimeException} is inferred where there is none

@@ -355,6 +355,22 @@ class HedgeTest {
     }
 
     @Test
+    void the_threads_of_attempts_have_names_if_the_scope_has_one() {
+        List<String> names = new CopyOnWriteArrayList<>();
+        for (ScopeSpec named : List.of(lab.scope("a"), lab.realScope().named("b"), lab.scope())) {
+            named.hedge(ZERO, 2).run(() -> {
+                names.add(Thread.currentThread().getName());
+                Selvedge.sleep(ofMillis(names.size() % 3 == 0 ? 1 : 100));
+            });
+        }
+
+        assertThat(names.subList(0, 3)).containsExactly("a/hedge/attempt", "a/hedge/hedge-1", "a/hedge/hedge-2");
+        assertThat(names.subList(3, 6))
+                .containsExactlyInAnyOrder("b/hedge/attempt", "b/hedge/hedge-1", "b/hedge/hedge-2");
+        assertThat(names.subList(6, 9)).containsOnly("");
+    }
+
+    @Test
     void in_a_fan_out_each_task_has_its_hedges() {
         List<String> values = lab.scope("a").hedge(AFTER).map(List.of("x", "y"), item -> {
             boolean slow = item.equals("y") && !Selvedge.attempt().isHedge();

@@ -32,9 +32,11 @@ class PassingCallTest {
     private static final Retry AT_ONCE = Retry.DEFAULT.immediately();
 
     private final AtomicInteger calls = new AtomicInteger();
+    private final Log log = Log.of("dev.selvedge");
 
     @AfterEach
     void nothing_is_left_behind() {
+        log.close();
         assertThat(Thread.interrupted()).isFalse();
         assertThat(Here.ledger()).isNull();
         assertThat(Selvedge.attempt().number()).isEqualTo(1);
@@ -219,30 +221,26 @@ class PassingCallTest {
 
     @Test
     void failures_before_the_last_one_are_logged() {
-        try (Log log = Log.of("dev.selvedge")) {
-            assertThatThrownBy(() -> scope("a").retry(AT_ONCE).run(() -> {
-                        throw new IOException("no " + calls.incrementAndGet());
-                    }))
-                    .hasMessage("no 3");
+        assertThatThrownBy(() -> scope("a").retry(AT_ONCE).run(() -> {
+                    throw new IOException("no " + calls.incrementAndGet());
+                }))
+                .hasMessage("no 3");
 
-            assertThat(log.thrown()).hasSize(1);
-            assertThat(log.thrown().get(0)).hasMessage("2 attempts failed before the one whose failure was thrown");
-            assertThat(log.thrown().get(0).getSuppressed())
-                    .extracting(Throwable::getMessage)
-                    .containsExactly("no 1", "no 2");
-        }
+        assertThat(log.thrown()).hasSize(1);
+        assertThat(log.thrown().get(0)).hasMessage("2 attempts failed before the one whose failure was thrown");
+        assertThat(log.thrown().get(0).getSuppressed())
+                .extracting(Throwable::getMessage)
+                .containsExactly("no 1", "no 2");
     }
 
     @Test
     void failures_that_were_made_good_are_not() throws IOException {
-        try (Log log = Log.of("dev.selvedge")) {
-            scope("a").retry(AT_ONCE).run(() -> {
-                if (calls.incrementAndGet() < 3) {
-                    throw new IOException("no");
-                }
-            });
+        scope("a").retry(AT_ONCE).run(() -> {
+            if (calls.incrementAndGet() < 3) {
+                throw new IOException("no");
+            }
+        });
 
-            assertThat(log.thrown()).isEmpty();
-        }
+        assertThat(log.thrown()).isEmpty();
     }
 }
