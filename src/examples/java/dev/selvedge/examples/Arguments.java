@@ -25,7 +25,7 @@ record Arguments(List<URI> urls, Duration deadline, boolean help) {
                fetch
 
         Fetches all URLs at the same time, and prints a line for each as it comes in and a summary.
-        Without URLs it shows what scopes do, with back ends of its own on 127.0.0.1.
+        Without URLs it shows what scopes and policies do, with back ends of its own on 127.0.0.1.
 
           --deadline TIME  the time for all together: 500ms, 5s, 2min (10s if not given)
           --help           prints this text

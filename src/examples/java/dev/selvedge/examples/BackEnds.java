@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The services that the {@link Tour} asks: a server on 127.0.0.1, at a port that the system chooses. */
 final class BackEnds implements AutoCloseable {
@@ -52,6 +53,13 @@ final class BackEnds implements AutoCloseable {
         });
     }
 
+    /** One that is well at first, and counts the requests that reach it. */
+    Flaky flaky(String path, String text) {
+        Flaky flaky = new Flaky(url(path), text);
+        at(path, Duration.ZERO, flaky::answerTo);
+        return flaky;
+    }
+
     @Override
     public void close() {
         server.stop(0);
@@ -66,6 +74,10 @@ final class BackEnds implements AutoCloseable {
                 handler.handle(exchange);
             }
         });
+        return url(path);
+    }
+
+    private URI url(String path) {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
     }
 
@@ -81,6 +93,61 @@ final class BackEnds implements AutoCloseable {
             Thread.sleep(time);
         } catch (InterruptedException e) {
             throw new InterruptedIOException("the back end is closing");
+        }
+    }
+
+    /** A back end with good days and bad ones. */
+    static final class Flaky {
+
+        private final URI url;
+        private final String text;
+
+        /** How many reached it, whatever it answered. */
+        private final AtomicInteger requests = new AtomicInteger();
+
+        /** How many it will still turn away as busy: counts down to 0. */
+        private final AtomicInteger turnedAway = new AtomicInteger();
+
+        private volatile Duration retryAfter = Duration.ZERO;
+        private volatile boolean down;
+
+        private Flaky(URI url, String text) {
+            this.url = url;
+            this.text = text;
+        }
+
+        URI url() {
+            return url;
+        }
+
+        int requests() {
+            return requests.get();
+        }
+
+        /** The next requests are turned away, and asked to come again after a while, in whole seconds. */
+        void isBusy(int forRequests, Duration askedToWait) {
+            retryAfter = askedToWait;
+            turnedAway.set(forRequests);
+        }
+
+        void isDown() {
+            down = true;
+        }
+
+        void isWell() {
+            down = false;
+        }
+
+        private void answerTo(HttpExchange exchange) throws IOException {
+            requests.incrementAndGet();
+            if (down) {
+                answer(exchange, 500, "out of order");
+            } else if (turnedAway.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+                exchange.getResponseHeaders().set("Retry-After", Long.toString(retryAfter.toSeconds()));
+                answer(exchange, 503, "busy");
+            } else {
+                answer(exchange, 200, text);
+            }
         }
     }
 

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Fetches URLs at the same time, under one deadline; without URLs, a tour of what scopes do.
+ * Fetches URLs at the same time, under one deadline; without URLs, a tour of what scopes and policies do.
  *
  * <p>The heart of it is {@link #fetchAll}: each URL has a thread of its own, and when the scope has ended, by whichever
  * way, all of them have.

@@ -26,16 +26,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
 /**
- * Four things that a scope does, each against back ends on loopback: all or none, a failure that stops the others, a
- * deadline that keeps what was there in time, a race.
+ * Five things that a scope does, each against back ends on loopback: all or none, a failure that stops the others, a
+ * deadline that keeps what was there in time, a race, and, in {@link PolicyTour}, policies.
  */
 final class Tour {
 
-    private final PrintStream out;
+    private final Printout out;
     private final BackEnds backEnds;
     private final Web web;
 
-    private Tour(PrintStream out, BackEnds backEnds, Web web) {
+    private Tour(Printout out, BackEnds backEnds, Web web) {
         this.out = out;
         this.backEnds = backEnds;
         this.web = web;
@@ -47,22 +47,24 @@ final class Tour {
             URI ready = backEnds.answering("/ready", Duration.ZERO, "yes");
             scope().run(() -> web.get(ready)); // loads the classes, so that the times below are those of the work
 
-            Tour tour = new Tour(out, backEnds, web);
+            Printout printout = new Printout(out);
+            Tour tour = new Tour(printout, backEnds, web);
             tour.allOrNone();
             tour.aFailureStopsTheOthers();
             tour.whatCameInTimeStays();
             tour.theFastestMirror();
+            new PolicyTour(printout, backEnds, web).run();
         }
     }
 
     private record Basket(String customer, int items, BigDecimal total) {}
 
     private void allOrNone() {
-        headline("1. Gather: three answers of three types, at the same time");
+        out.headline("1. Gather: three answers of three types, at the same time");
         URI customer = backEnds.answering("/customer", ofMillis(150), "Ada");
         URI items = backEnds.answering("/items", ofMillis(200), "3");
         URI total = backEnds.answering("/total", ofMillis(250), "12.50");
-        say("asked: /customer (150 ms), /items (200 ms), /total (250 ms); one after the other, 600 ms");
+        out.say("asked: /customer (150 ms), /items (200 ms), /total (250 ms); one after the other, 600 ms");
 
         long start = System.nanoTime();
         Basket basket = scope("basket")
@@ -72,17 +74,17 @@ final class Tour {
                 .fork(() -> new BigDecimal(text(total)))
                 .gather(Basket::new);
 
-        say("got:   " + basket);
-        took(start);
+        out.say("got:   " + basket);
+        out.took(start);
     }
 
     private void aFailureStopsTheOthers() {
-        headline("2. Failure: the first one cancels the others");
+        out.headline("2. Failure: the first one cancels the others");
         Duration slowest = ofSeconds(2);
         URI stock = backEnds.answering("/stock", ofMillis(1500), "7");
         URI price = backEnds.broken("/price", ofMillis(100));
         URI rating = backEnds.answering("/rating", slowest, "4.5");
-        say("asked: /stock (1500 ms), /price (broken, says so after 100 ms), /rating (2000 ms)");
+        out.say("asked: /stock (1500 ms), /price (broken, says so after 100 ms), /rating (2000 ms)");
 
         long start = System.nanoTime();
         CutOff cutOff = new CutOff();
@@ -93,40 +95,40 @@ final class Tour {
                     .fork("price", () -> text(price))
                     .fork("rating", () -> text(rating))
                     .gather((s, p, r) -> s + " in stock, at " + p + ", rated " + r);
-            say("got:   " + product);
+            out.say("got:   " + product);
         } catch (ScopeFailedException e) {
-            say("threw: " + e.getMessage());
+            out.say("threw: " + e.getMessage());
         }
 
-        cutOff.names().forEach(name -> say("       \"" + name + "\" was cancelled"));
-        Duration took = took(start);
-        say("saved: " + slowest.minus(took).toMillis() + " ms, against waiting for the slowest");
+        cutOff.names().forEach(name -> out.say("       \"" + name + "\" was cancelled"));
+        Duration took = out.took(start);
+        out.say("saved: " + slowest.minus(took).toMillis() + " ms, against waiting for the slowest");
     }
 
     private void whatCameInTimeStays() {
-        headline("3. Deadline: what came in time stays");
+        out.headline("3. Deadline: what came in time stays");
         List<URI> feeds = List.of(
                 backEnds.answering("/news", ofMillis(50), "rain stops"),
                 backEnds.answering("/weather", ofMillis(150), "sunny"),
                 backEnds.hanging("/traffic"));
-        say("asked: /news (50 ms), /weather (150 ms), /traffic (hangs), with a deadline of 500 ms");
+        out.say("asked: /news (50 ms), /weather (150 ms), /traffic (hangs), with a deadline of 500 ms");
 
         long start = System.nanoTime();
         Outcomes<URI, String> outcomes = scope("feeds").deadline(ofMillis(500)).outcomes(feeds, feed -> text(feed));
 
         for (int i = 0; i < outcomes.size(); i++) {
-            say("got:   " + outcomes.item(i).getPath() + ": " + words(outcomes.get(i)));
+            out.say("got:   " + outcomes.item(i).getPath() + ": " + words(outcomes.get(i)));
         }
-        took(start);
+        out.took(start);
     }
 
     private void theFastestMirror() {
-        headline("4. Race: the fastest of three mirrors");
+        out.headline("4. Race: the fastest of three mirrors");
         List<URI> mirrors = List.of(
                 backEnds.answering("/mirror/oslo", ofMillis(900), "a copy from Oslo"),
                 backEnds.answering("/mirror/rome", ofMillis(100), "a copy from Rome"),
                 backEnds.answering("/mirror/lima", ofMillis(1200), "a copy from Lima"));
-        say("asked: /mirror/oslo (900 ms), /mirror/rome (100 ms), /mirror/lima (1200 ms)");
+        out.say("asked: /mirror/oslo (900 ms), /mirror/rome (100 ms), /mirror/lima (1200 ms)");
 
         long start = System.nanoTime();
         CutOff cutOff = new CutOff();
@@ -135,9 +137,9 @@ final class Tour {
                 .toList();
         String copy = scope("mirrors").listener(cutOff).race(downloads);
 
-        say("got:   " + copy);
-        say("       " + cutOff.names().size() + " others were cancelled");
-        took(start);
+        out.say("got:   " + copy);
+        out.say("       " + cutOff.names().size() + " others were cancelled");
+        out.took(start);
     }
 
     /** What a back end says; an exception, if that is that it is broken. */
@@ -170,19 +172,5 @@ final class Tour {
                 names.add(ended.fork());
             }
         }
-    }
-
-    private void headline(String text) {
-        out.println(text);
-    }
-
-    private void say(String text) {
-        out.println("   " + text);
-    }
-
-    private Duration took(long start) {
-        Duration took = Duration.ofNanos(System.nanoTime() - start);
-        say("took:  " + took.toMillis() + " ms");
-        return took;
     }
 }

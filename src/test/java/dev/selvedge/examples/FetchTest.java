@@ -197,7 +197,7 @@ class FetchTest {
     }
 
     @Test
-    void without_urls_there_are_four_parts() {
+    void without_urls_there_are_five_parts() {
         int code = fetch();
 
         assertThat(code).isZero();
@@ -234,12 +234,21 @@ class FetchTest {
                         "1. Gather: three answers of three types, at the same time",
                         "2. Failure: the first one cancels the others",
                         "3. Deadline: what came in time stays",
-                        "4. Race: the fastest of three mirrors");
+                        "4. Race: the fastest of three mirrors",
+                        "5. Policies: a retry waits as asked, a circuit breaker gives a rest");
         assertThat(lines.stream().filter(line -> line.matches("   took:  \\d+ ms")))
-                .hasSize(4);
+                .hasSize(6);
         assertThat(lines)
                 .contains("   got:   Basket[customer=Ada, items=3, total=12.50]", "   threw: " + failure)
-                .anyMatch(line -> line.startsWith("   got:   /traffic: cut off: "));
+                .anyMatch(line -> line.startsWith("   got:   /traffic: cut off: "))
+                .containsSubsequence( // whatever the machine's pace; PolicyTourTest has all lines
+                        "   retry: attempt 1 failed: /rates answered 503; the next in 1000 ms (RETRY_AFTER)",
+                        "   retry: attempt 2 failed: /rates answered 503; the next in 1000 ms (RETRY_AFTER)",
+                        "   got:   1.08",
+                        "   state: CLOSED -> OPEN",
+                        "   state: OPEN -> HALF_OPEN",
+                        "   state: HALF_OPEN -> CLOSED",
+                        "   got:   1.08");
     }
 
     private void assertThatItWasRefused(int code, String message) {
