@@ -466,7 +466,7 @@ class FailsafeMigrationTest {
 
         dev.failsafe.CircuitBreaker<Object> breaker = theirs.build();
         breaker.recordFailure();
-        assertThat(breaker.getRemainingDelay()).isBetween(ofSeconds(4), ofSeconds(5));
+        assertThat(breaker.getRemainingDelay()).isBetween(ofSeconds(1), ofSeconds(5));
         assertThat(failuresUntilOpen(ours)).isEqualTo(5);
         assertThat(ours.remainingCoolDown()).isEqualTo(ofSeconds(5));
         assertThat(dev.failsafe.CircuitBreaker.ofDefaults().getConfig().getDelay())
@@ -579,6 +579,8 @@ class FailsafeMigrationTest {
     void closed_by_hand() {
         var breaker = dev.failsafe.CircuitBreaker.ofDefaults();
         var own = CircuitBreaker.of("prices");
+        breaker.recordFailure();
+        own.admit(time).failed();
         breaker.open();
         own.forceOpen();
         // theirs: close
@@ -587,6 +589,8 @@ class FailsafeMigrationTest {
         own.reset();
         // end
 
+        assertThat(breaker.getFailureCount()).isZero();
+        assertThat(own.counts().failures()).isZero();
         assertThat(breaker.isClosed()).isTrue();
         assertThat(own.state()).isEqualTo(CircuitBreaker.State.CLOSED);
     }
@@ -676,6 +680,12 @@ class FailsafeMigrationTest {
         // end
 
         assertThat(passed(theirs.build())).isEqualTo(10);
+        var quick = dev.failsafe.RateLimiter.burstyBuilder(10, ofMillis(500)).build();
+        assertThat(passed(quick)).isEqualTo(10);
+        while (!quick.tryAcquirePermit()) {
+            Thread.onSpinWait();
+        }
+        assertThat(passed(quick)).isEqualTo(9);
         assertThat(passed(ours)).isEqualTo(10);
         sleep(ofSeconds(6));
         assertThat(passed(ours)).isEqualTo(1);
@@ -802,9 +812,9 @@ class FailsafeMigrationTest {
         // theirs: timeout-of-all
         var theirs = Failsafe.with(
                 Timeout.builder(ofMillis(30)).withInterrupt().build(),
-                RetryPolicy.builder().withDelay(ofMillis(20)).build());
+                RetryPolicy.builder().withDelay(ofSeconds(10)).build());
         // ours: timeout-of-all
-        var ours = scope().deadline(ofMillis(30)).retry(r -> r.fixed(ofMillis(20)));
+        var ours = scope().deadline(ofMillis(30)).retry(r -> r.fixed(ofSeconds(10)));
         // end
 
         AtomicInteger calls = new AtomicInteger();
@@ -813,9 +823,9 @@ class FailsafeMigrationTest {
                     throw new IOException("no");
                 }))
                 .isInstanceOf(TimeoutExceededException.class);
-        assertThat(calls).hasValueBetween(1, 2);
+        assertThat(calls).hasValue(1);
         assertThat(fail(on(ours))).isInstanceOf(IOException.class);
-        assertThat(clock.elapsed()).as("the second wait is not begun").isEqualTo(ofMillis(20));
+        assertThat(clock.elapsed()).as("no wait is begun").isZero();
     }
 
     // Fallbacks.
