@@ -145,6 +145,26 @@ class StepExamplesTest {
                 .isEqualTo("a?attempt=3");
     }
 
+    @Test
+    void an_interrupt_ends_a_back_off_and_the_failure_is_kept(VirtualClock clock) {
+        ScopeSpec patient = StepExamples.ORDERS.retry(r -> r.fixed(ofSeconds(5)));
+        Thread me = Thread.currentThread();
+        scope("around").clock(clock).run(s -> {
+            Fork<?> other = s.fork(() -> {
+                Selvedge.sleep(ofSeconds(1));
+                clock.interrupt(me);
+            });
+            Throwable cut = catchThrowable(() -> patient.call(() -> broken.load("7")));
+            boolean unused = Thread.interrupted();
+            other.join();
+
+            assertThat(cut).isInstanceOf(ScopeCancelledException.class).hasCauseInstanceOf(InterruptedException.class);
+            assertThat(cut.getCause().getSuppressed()).singleElement().isInstanceOf(IOException.class);
+        });
+
+        assertThat(clock.elapsed()).isEqualTo(ofSeconds(1));
+    }
+
     // Breaker.
 
     @Test
