@@ -2,12 +2,14 @@ package dev.selvedge.benchmarks.paired;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Contenders that do the same work in different ways. To add a suite, implement this and enter it in {@link #ALL}. */
 interface Suite {
 
     /** Every suite. */
-    List<Suite> ALL = List.of(new Gather());
+    List<Suite> ALL = Stream.concat(Stream.of(new Gather()), PolicyCalls.SUITES.stream())
+            .toList();
 
     /** The suite of a name. */
     static Optional<Suite> named(String name) {
