@@ -31,7 +31,6 @@ class CatalogueTest {
         Map<Integer, String> m = new TreeMap<>();
         put(m, "needs concurrency(n), which comes with long jobs", 18);
         put(m, "not offered: a deadline is not moved once its block has begun", 63);
-        put(m, "needs retry, which comes with the policies", 67);
         put(m, "part F, comes with the straggler watch and the waits of the policies", 86, 88);
         put(m, "needs the error budget, which comes with long jobs", 118);
         put(m, "no stop condition by a predicate is offered yet", 119, 120);
