@@ -174,14 +174,17 @@ record Policies(
         }
     }
 
-    /** The slot is held until the attempt has really ended. That the deadline passes while it waits, is the deadline's affair. */
+    /**
+     * The slot is held until the attempt has really ended. That the deadline passes while it waits, is the deadline's affair; that
+     * the retry has no time left, is not.
+     */
     private <T extends @Nullable Object> T inSlot(
             Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
             throws Exception {
         if (bulkhead == null) {
             return paced(task, context, host, permit, until);
         }
-        Bulkhead.Slot slot = bulkhead.enter(context.clock().never());
+        Bulkhead.Slot slot = bulkhead.enter(until == null ? context.clock().never() : until);
         try {
             return paced(task, context, host, permit, until);
         } finally {
@@ -193,7 +196,8 @@ record Policies(
             Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
             throws Exception {
         if (limiter != null) {
-            limiter.acquire(context.deadline());
+            limiter.acquire(
+                    until == null ? context.deadline() : context.deadline().earlier(until));
         }
         try {
             return timed(task, context, host, until);

@@ -33,7 +33,7 @@ abstract sealed class PolicySteps<S> permits ScopeSpec, Scope {
     /**
      * With so much time for each attempt, from the moment at which it really begins: waits for a slot or for a rate come
      * before. An attempt that takes longer is interrupted, and throws {@link AttemptTimeoutException}, which a retry
-     * retries. If it gives a value all the same, that is the value. An attempt that has less time than that, by the
+     * retries, but for one that names its failures and not this one: {@link Retry#onTransient} does. If it gives a value all the same, that is the value. An attempt that has less time than that, by the
      * deadline around, is cut off by the deadline.
      *
      * @param perAttempt the time for one attempt; one too long to count (292 years) means no limit
@@ -55,7 +55,8 @@ abstract sealed class PolicySteps<S> permits ScopeSpec, Scope {
      *
      * <p>There is no further attempt once the thread was asked to stop, the breaker has opened, or the wait would end after
      * the deadline; nor, unless the policy says {@linkplain Retry#on which failures} it is for, if a retry inside has given
-     * up on that very failure: attempts would multiply. {@link Retry#maxDuration} also cuts off an attempt that runs.
+     * up on that very failure: attempts would multiply. {@link Retry#maxDuration} also cuts off an attempt that runs, and
+     * bounds its waits for a slot and for a rate.
      *
      * @param policy when, and after how long
      * @return a new value; this one stays as it is

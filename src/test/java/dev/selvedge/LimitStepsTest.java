@@ -128,6 +128,32 @@ class LimitStepsTest {
         assertThat(starts).containsExactly(ZERO, ofSeconds(1));
     }
 
+    @Test
+    @Lesson({17, 61})
+    void the_longest_duration_of_a_retry_bounds_its_waits_too() {
+        RateLimiter usedUp = RateLimiter.of(1, ofSeconds(10));
+        lab.scope().rateLimit(usedUp).run(() -> {});
+        Retry short_ = Retry.DEFAULT.maxDuration(ofSeconds(1));
+
+        assertThatThrownBy(() -> lab.scope().retry(short_).rateLimit(usedUp).run(() -> starts.add(lab.now())))
+                .isInstanceOf(RateLimitedException.class);
+        assertThat(lab.now()).isZero();
+
+        Bulkhead one = Bulkhead.of(1);
+        lab.scope().bulkhead(one).run(s -> {
+            Fork<?> holder = s.fork("holder", () -> Selvedge.sleep(ofSeconds(10)));
+            Selvedge.sleep(ZERO);
+            assertThatThrownBy(
+                            () -> Selvedge.scope().retry(short_).bulkhead(one).run(() -> starts.add(lab.now())))
+                    .isInstanceOf(BulkheadFullException.class);
+            assertThat(lab.now()).isEqualTo(ofSeconds(1));
+            holder.join();
+        });
+
+        assertThat(starts).isEmpty();
+        assertThat(one.free()).isEqualTo(1);
+    }
+
     // Slots.
 
     @Test

@@ -136,7 +136,7 @@ public final class PolicyExamples {
         // @start region="per-fork"
         return scope().call(s -> {
             var name = s.fork(() -> store.load("name"));
-            var price = s.retry(PATIENT).timeout(ofMillis(300)).fork(() -> store.load("price"));
+            var price = s.retry(r -> r.onTransient()).timeout(ofMillis(300)).fork(() -> store.load("price"));
             return name.join() + ": " + price.join();
         });
         // @end

@@ -466,7 +466,7 @@ public final class CircuitBreaker {
 
         /**
          * Opens when such a share of the last calls has failed, and there were {@linkplain #minimumCalls enough} of them. It
-         * replaces a number of failures in a row, and a while.
+         * replaces a number of failures in a row, and a while. A success never opens it: the share is looked at when a call fails.
          *
          * @param ratio more than 0, and 1 at the most
          * @param calls how many calls are looked at
@@ -483,7 +483,8 @@ public final class CircuitBreaker {
 
         /**
          * Opens when such a share of the calls of the last while has failed, and there were {@linkplain #minimumCalls enough} of
-         * them. The while moves on in tenths. It replaces a number of failures in a row, and of calls.
+         * them. The while moves on in tenths. It replaces a number of failures in a row, and of calls. The
+         * share is looked at when a call fails.
          *
          * @param ratio more than 0, and 1 at the most
          * @param last how far to look back
@@ -512,7 +513,8 @@ public final class CircuitBreaker {
         }
 
         /**
-         * Opens, too, when such a share of the calls that a {@code failureRate} looks at has succeeded only after so long. A trial
+         * Opens, too, when such a share of the calls that a {@code failureRate} looks at has succeeded only after so long, which is
+         * looked at when one does. A trial
          * that is as slow has failed. To know how long a call takes costs two looks at the clock.
          *
          * @param after from how long on a call is slow
