@@ -121,6 +121,7 @@ record Policies(
         if (retry == null) {
             return hedged(task, context, host, permit, null);
         }
+        GivenUp.forget();
         long begun = context.clock().nanoTime();
         Deadline until = retry.called(context.clock());
         try {

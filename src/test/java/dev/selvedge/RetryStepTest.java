@@ -427,6 +427,22 @@ class RetryStepTest {
     }
 
     @Test
+    @Lesson(24)
+    void one_call_after_the_other_may_fail_with_the_same_object_and_each_is_retried() {
+        IOException cached = new IOException("of a cache");
+        ScopeSpec retried = lab.scope().retry(PLAIN.immediately());
+
+        for (int call = 1; call <= 3; call++) {
+            assertThatThrownBy(() -> retried.run(() -> {
+                        calls.incrementAndGet();
+                        throw cached;
+                    }))
+                    .isSameAs(cached);
+            assertThat(calls).hasValue(3 * call);
+        }
+    }
+
+    @Test
     @Lesson({41, 87})
     void a_predicate_that_throws_ends_it_with_the_failure_and_its_own_error_is_told() {
         IllegalStateException broken = new IllegalStateException("the predicate");
