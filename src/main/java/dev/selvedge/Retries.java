@@ -150,8 +150,14 @@ final class Retries<T extends @Nullable Object> {
 
     /** The failure that is final. */
     private Exception givenUp(Exception failure, GiveUp why) {
-        if (why.fault() != null) {
-            context.unhandled(scope(), why.fault());
+        Throwable fault = why.fault();
+        if (fault instanceof ScopeCancelledException cancelled && cancelled.isInFlight()) {
+            cancelled.addSuppressed(failure); // the policy's function was cut off, and with it the call
+            tellOfEarlier();
+            return cancelled;
+        }
+        if (fault != null) {
+            context.unhandled(scope(), fault);
         }
         if (why.reason() != Reason.NOT_RETRYABLE) {
             GivenUp.add(failure);

@@ -16,6 +16,7 @@ import dev.selvedge.policy.RateLimiter;
 import dev.selvedge.policy.Retry;
 import dev.selvedge.policy.Retry.Reason;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -256,6 +257,34 @@ class BreakerStepTest {
     }
 
     // Cut off.
+
+    @Test
+    @Lesson({31, 41})
+    void a_deadline_around_that_passes_in_a_predicate_or_a_listener_is_not_lost() {
+        CircuitBreaker slow = CircuitBreaker.of(
+                "slow",
+                b -> b.failures(1).failsOn(e -> {
+                    Selvedge.sleep(ofSeconds(2));
+                    return true;
+                }));
+        CircuitBreaker told =
+                CircuitBreaker.of("told", b -> b.failures(1).onTransition((from, to) -> Selvedge.sleep(ofSeconds(2))));
+
+        try (Log log = Log.of("dev.selvedge.policy")) {
+            for (CircuitBreaker breaker : List.of(slow, told)) {
+                assertThatThrownBy(() -> lab.scope("outer")
+                                .deadline(ofSeconds(1))
+                                .run(() -> {
+                                    fail(Selvedge.scope("inner").breaker(breaker));
+                                    Selvedge.sleep(ofSeconds(9));
+                                }))
+                        .isInstanceOf(DeadlineExceededException.class);
+            }
+            assertThat(log.thrown()).hasSize(2);
+        }
+
+        assertThat(lab.now()).isEqualTo(ofSeconds(2));
+    }
 
     @Test
     void a_service_that_only_hangs_opens_its_breaker_with_a_deadline_alone() {

@@ -462,6 +462,23 @@ class RetryStepTest {
     }
 
     @Test
+    @Lesson({31, 87})
+    void a_deadline_around_that_passes_in_a_predicate_is_not_lost() {
+        Throwable late =
+                catchThrowable(() -> lab.scope("outer").deadline(ofSeconds(1)).run(() -> {
+                    Retry slow = PLAIN.when(e -> {
+                        Selvedge.sleep(ofSeconds(2));
+                        return true;
+                    });
+                    call(Selvedge.scope("inner").retry(slow), failing(9));
+                }));
+
+        assertThat(late).isInstanceOf(DeadlineExceededException.class).hasMessageStartingWith("the scope \"outer\"");
+        assertThat(calls).hasValue(1);
+        assertThat(lab.now()).isEqualTo(ofSeconds(1));
+    }
+
+    @Test
     @Lesson({57, 86})
     void a_listener_that_throws_changes_nothing() throws Exception {
         ScopeSpec spec = lab.scope("a").retry(PLAIN).listener(e -> {
