@@ -65,7 +65,7 @@ record Policies(
         return new Policies(timeout, retry, breaker, limiter, bulkhead, other);
     }
 
-    /** A task under these policies, in a host; itself if there are none. */
+    /** A task of a block under these policies; itself if there are none. */
     <T extends @Nullable Object> Callable<? extends T> around(Callable<? extends T> task, Frame block) {
         return this == NONE ? task : () -> call(task, block.context, block);
     }
