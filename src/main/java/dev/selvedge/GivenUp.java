@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Exceptions of others are never marked, and may be thrown again by another call; so this stands beside the thread: as a
  * weak reference, which holds nothing, until the next retry begins. From a fork to what its scope throws it is handed on by
- * {@link Failure} and {@link ScopeFailedException}.
+ * {@link Failure} and {@link ScopeFailedException}; an outcome does not tell of it.
  */
 final class GivenUp {
 

@@ -95,8 +95,9 @@ final class Hedged extends OpenScope {
     void weave() {
         leaveFrame(null); // the owner only forks and waits: there is nothing of its own to interrupt
         boolean interrupted = false;
+        Carrier.Load load = load();
         do {
-            ForkTask<?> fork = next(forks.size());
+            ForkTask<?> fork = next(forks.size(), load);
             forks.add(fork);
             start(fork);
             interrupted |= forks.size() <= hedge.extra() && awaitNeed();
@@ -106,14 +107,14 @@ final class Hedged extends OpenScope {
         }
     }
 
-    private ForkTask<?> next(int index) {
-        return newFork(carrying(load(), attemptOf(index)), givenNameAt(index), index + 1);
+    private ForkTask<?> next(int index, Carrier.@Nullable Load load) {
+        return newFork(carrying(load, attemptOf(index)), givenNameAt(index), index + 1);
     }
 
     private Callable<?> attemptOf(int index) {
         Attempt mine = index == 0 ? attempt : attempt.asHedge();
         Callable<?> run = () -> {
-            Try it = new Try();
+            Try it = new Try(index == 0);
             try {
                 return policies.attempt(it, context, host, null, until);
             } catch (Throwable t) {
@@ -129,7 +130,12 @@ final class Hedged extends OpenScope {
     /** The task, and whether it has begun. */
     private final class Try implements Callable<@Nullable Object> {
 
+        private final boolean first;
         private boolean begun;
+
+        Try(boolean first) {
+            this.first = first;
+        }
 
         @Override
         public @Nullable Object call() throws Exception {
@@ -137,6 +143,9 @@ final class Hedged extends OpenScope {
                 Here.checkpoint(); // the race was lost while this one waited for a slot or its moment
             }
             begun = true;
+            if (first && permit != null) {
+                permit.begin();
+            }
             return task.call();
         }
     }
@@ -227,6 +236,9 @@ final class Hedged extends OpenScope {
     private @Nullable Object failedAll(Failure newest) throws Throwable {
         keepOutsideCancelPending();
         Throwable primary = forks.get(0).failure();
+        if (Failure.wasGivenUp(newest, forks.get(0))) {
+            GivenUp.add(primary);
+        }
         unhandled(Failure.errors(newest).stream().filter(e -> e != primary).toList());
         throw primary;
     }

@@ -70,13 +70,13 @@ record Policies(
         return this == NONE ? task : () -> call(task, block.context, block);
     }
 
-    /** As {@link #call}, on a thread with a ledger: whichever attempt is around, it is a task of its own. */
+    /** As {@link #call}, on a thread with a ledger: whichever attempt is around, one that is retried or hedged begins anew. */
     <T extends @Nullable Object> T callIn(
             @Nullable Ledger ledger, Callable<? extends T> task, Context context, Host host) throws Exception {
         if (this == NONE) {
             return task.call();
         }
-        return ledger == null || ledger.attempt == null
+        return ledger == null || ledger.attempt == null || (retry == null && hedge == null)
                 ? call(task, context, host)
                 : Attempt.within(Attempt.FIRST, () -> call(task, context, host));
     }
@@ -108,7 +108,7 @@ record Policies(
             throws Exception {
         Deadline until = retry == null ? null : retry.called(context.clock());
         try {
-            return Attempt.within(Attempt.FIRST.asTrial(), () -> inSlot(task, context, host, permit, until));
+            return Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, context, host, permit, until));
         } catch (Exception e) {
             throw retry == null
                     ? e
@@ -199,6 +199,9 @@ record Policies(
         if (limiter != null) {
             limiter.acquire(
                     until == null ? context.deadline() : context.deadline().earlier(until));
+        }
+        if (permit != null) {
+            permit.begin();
         }
         try {
             return timed(task, context, host, until);

@@ -54,8 +54,8 @@ abstract sealed class PolicySteps<S> permits ScopeSpec, Scope {
      * ScopeEvent.RetryGaveUp}, or logged if nobody listens and the last one failed too.
      *
      * <p>There is no further attempt once the thread was asked to stop, the breaker has opened, or the wait would end after
-     * the deadline; nor, unless the policy says {@linkplain Retry#on which failures} it is for, if a retry inside has given
-     * up on that very failure: attempts would multiply. {@link Retry#maxDuration} also cuts off an attempt that runs, and
+     * the deadline; nor, unless the policy says {@linkplain Retry#on which failures} it is for, if a retry inside has made
+     * all its attempts and thrown that very failure: attempts would multiply. {@link Retry#maxDuration} also cuts off an attempt that runs, and
      * bounds its waits for a slot and for a rate.
      *
      * @param policy when, and after how long
@@ -134,7 +134,7 @@ abstract sealed class PolicySteps<S> permits ScopeSpec, Scope {
      * the first attempt is thrown. The task must be fit to run several times at once.
      *
      * <p>Each attempt runs in a fork, of a scope whose name is that of this one and {@code "/hedge"}: thread-locals, locks and transactions of the calling thread are not seen by it, other
-     * than what is {@linkplain ScopeSpec#propagate propagated}. A hedge that a policy inside refuses is not started, and
+     * than what is {@linkplain ScopeSpec#propagate propagated}, which is captured anew by the thread that the task would run in. A hedge that a policy inside refuses is not started, and
      * none after it; that is no error while another attempt runs.
      *
      * @param after how long to wait before each further attempt; zero to start all at once

@@ -159,7 +159,7 @@ final class Retries<T extends @Nullable Object> {
         if (fault != null) {
             context.unhandled(scope(), fault);
         }
-        if (why.reason() != Reason.NOT_RETRYABLE) {
+        if (isExhausted(why.reason())) {
             GivenUp.add(failure);
         }
         earlier.removeIf(e -> e == failure);
@@ -170,6 +170,15 @@ final class Retries<T extends @Nullable Object> {
             tellOfEarlier();
         }
         return failure;
+    }
+
+    /** Whether another retry around would multiply attempts, or spend what a budget has refused. */
+    private boolean isExhausted(Reason reason) {
+        return switch (reason) {
+            case ATTEMPTS, DURATION -> attempts > 1;
+            case BUDGET -> true;
+            case DEADLINE, NOT_RETRYABLE, RETRY_AFTER, FAULT, CANCELLED, BREAKER_OPENED -> false;
+        };
     }
 
     /** Failures that were to be made good, and were not. Listeners have heard of them already. */

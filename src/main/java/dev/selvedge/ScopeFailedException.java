@@ -110,6 +110,9 @@ public final class ScopeFailedException extends RuntimeException {
     public <X extends Exception> ScopeFailedException rethrow(Class<X> type) throws X {
         List<X> found = all(type);
         if (!found.isEmpty()) {
+            if (givenUp && found.get(0) == getCause()) {
+                GivenUp.add(found.get(0));
+            }
             throw found.get(0);
         }
         return this;

@@ -394,6 +394,32 @@ class BreakerStepTest {
     }
 
     @Test
+    void a_call_that_has_waited_is_not_slow_for_that() {
+        CircuitBreaker slow = CircuitBreaker.of(
+                "slow", b -> b.failureRate(1, 10).slowCalls(ofSeconds(1), 1).minimumCalls(1));
+        Bulkhead one = Bulkhead.of(1);
+        RateLimiter pace = RateLimiter.of(1, ofSeconds(3));
+        ScopeSpec waiting =
+                lab.scope("a").breaker(slow).bulkhead(one).rateLimit(pace).retry(PLAIN.fixed(ofSeconds(5)));
+
+        List<Object> unused = waiting.map(List.of(1, 2), i -> {
+            if (calls.incrementAndGet() == 1) {
+                throw new IOException("no");
+            }
+            Selvedge.sleep(ofMillis(500));
+            return i;
+        });
+        List<Object> unusedToo = waiting.hedge(ofSeconds(60)).map(List.of(1, 2), i -> {
+            Selvedge.sleep(ofMillis(500));
+            return i;
+        });
+        assertThat(slow.counts()).isEqualTo(new CircuitBreaker.Counts(4, 0, 0));
+
+        waiting.run(() -> Selvedge.sleep(ofSeconds(2)));
+        assertThat(slow.counts().slow()).isEqualTo(1);
+    }
+
+    @Test
     void on_another_clock_it_starts_fresh() {
         fail(spec());
         fail(spec());

@@ -322,13 +322,14 @@ class HedgeTest {
     void what_is_propagated_reaches_all_attempts_and_thread_locals_do_not() {
         ThreadLocal<String> local = new ThreadLocal<>();
         ThreadLocal<String> carried = new ThreadLocal<>();
+        AtomicInteger captured = new AtomicInteger();
         List<String> seen = new CopyOnWriteArrayList<>();
         local.set("local");
         carried.set("carried");
 
         lab.scope("a")
                 .hedge(AFTER)
-                .propagate(carried::get, v -> {
+                .propagate(() -> carried.get() + captured.incrementAndGet(), v -> {
                     carried.set(v);
                     return carried::remove;
                 })
@@ -339,7 +340,7 @@ class HedgeTest {
                     }
                 });
 
-        assertThat(seen).containsExactly("null carried", "null carried");
+        assertThat(seen).containsExactly("null carried1", "null carried1");
     }
 
     @Test

@@ -428,6 +428,51 @@ class RetryStepTest {
 
     @Test
     @Lesson(24)
+    void nor_if_the_failure_is_taken_out_of_the_scope_s_or_comes_from_a_hedge() {
+        ScopeSpec inner = Selvedge.scope("inner").retry(PLAIN);
+
+        assertThatThrownBy(() -> lab.scope("outer").retry(PLAIN).run(() -> {
+                    try {
+                        Object unused = inner.gather(failing(99));
+                    } catch (ScopeFailedException e) {
+                        throw e.rethrow(IOException.class);
+                    }
+                }))
+                .isInstanceOf(IOException.class);
+        assertThat(calls).hasValue(3);
+
+        calls.set(0);
+        assertThatThrownBy(() -> lab.scope("outer")
+                        .retry(PLAIN)
+                        .hedge(ofSeconds(60))
+                        .run(() -> inner.run(() -> failing(99).call())))
+                .isInstanceOf(IOException.class);
+        assertThat(calls).hasValue(6);
+    }
+
+    @Test
+    @Lesson(24)
+    void one_that_makes_a_single_attempt_or_has_no_time_multiplies_nothing() {
+        ScopeSpec once = Selvedge.scope("once").retry(r -> r.attempts(1));
+
+        assertThatThrownBy(() -> lab.scope("outer")
+                        .retry(PLAIN)
+                        .run(() -> once.run(() -> failing(99).call())))
+                .isInstanceOf(IOException.class);
+        assertThat(calls).hasValue(3);
+
+        calls.set(0);
+        ScopeSpec slow = Selvedge.scope("slow").retry(PLAIN.fixed(ofSeconds(2)));
+        assertThatThrownBy(() -> lab.scope("outer")
+                        .retry(PLAIN)
+                        .timeout(ofSeconds(1))
+                        .run(() -> slow.run(() -> failing(99).call())))
+                .isInstanceOf(IOException.class);
+        assertThat(calls).hasValue(3);
+    }
+
+    @Test
+    @Lesson(24)
     void one_call_after_the_other_may_fail_with_the_same_object_and_each_is_retried() {
         IOException cached = new IOException("of a cache");
         ScopeSpec retried = lab.scope().retry(PLAIN.immediately());
@@ -523,6 +568,29 @@ class RetryStepTest {
         assertThat(known).noneMatch(Attempt::isTrial).noneMatch(Attempt::isHedge);
         assertThat(known.get(0).deadline().remaining()).isEqualTo(ofMillis(9_700));
         assertThat(Selvedge.attempt().number()).isEqualTo(1);
+    }
+
+    @Test
+    void a_call_inside_that_is_neither_retried_nor_hedged_is_of_the_same_attempt() throws Exception {
+        List<Attempt> known = new ArrayList<>();
+        CircuitBreaker tries = CircuitBreaker.of("b", b -> b.failures(1).coolDown(ZERO));
+        tries.admit(lab.clock()).failed();
+        Callable<String> failing = failing(1);
+
+        String unused = call(lab.scope().retry(PLAIN), () -> {
+            String value = failing.call();
+            for (ScopeSpec inside : List.of(
+                    Selvedge.scope(),
+                    Selvedge.scope().timeout(ofSeconds(1)),
+                    Selvedge.scope().breaker(tries))) {
+                inside.run(() -> known.add(Selvedge.attempt()));
+            }
+            Selvedge.scope().hedge(ofSeconds(1)).run(() -> known.add(Selvedge.attempt()));
+            return value;
+        });
+
+        assertThat(known).extracting(Attempt::number).containsExactly(2, 2, 2, 1);
+        assertThat(known).extracting(Attempt::isTrial).containsExactly(false, false, true, false);
     }
 
     @Test

@@ -266,8 +266,8 @@ public final class CircuitBreaker {
         /** That of a trial. */
         private final @Nullable Object series;
 
-        /** When the call began, if that matters. */
-        private final long begun;
+        /** When the call began, if that matters; written by the thread that makes the call. */
+        private long begun;
 
         /** false → true by whoever tells the result of a trial. */
         @SuppressWarnings("unused") // through SETTLED
@@ -291,6 +291,16 @@ public final class CircuitBreaker {
          */
         public boolean isTrial() {
             return series != null;
+        }
+
+        /**
+         * The call begins only now. What it has waited for until then, a slot or its moment for example, does not make it
+         * {@linkplain Settings#slowCalls slow}. No effect unless slow calls are counted.
+         */
+        public void begin() {
+            if (settings().wantsDurations()) {
+                begun = live.now();
+            }
         }
 
         /** The call has succeeded. */
@@ -515,7 +525,8 @@ public final class CircuitBreaker {
         /**
          * Opens, too, when such a share of the calls that a {@code failureRate} looks at has succeeded only after so long, which is
          * looked at when one does. A trial
-         * that is as slow has failed. To know how long a call takes costs two looks at the clock.
+         * that is as slow has failed. In a scope, the time of the attempt that has succeeded counts, without waits and attempts
+         * before it; of hedges, the time since the first of them. To know how long a call takes costs looks at the clock.
          *
          * @param after from how long on a call is slow
          * @param ratio more than 0, and 1 at the most

@@ -51,7 +51,7 @@ public final class RateLimiter {
         long nanos = Backoff.nanos(per);
         this.interval = (nanos + permits - 1) / permits; // rounded up: rather too few than too many
         this.burst = settings.burst;
-        this.tolerance = intervals(burst - 1);
+        this.tolerance = checkedTolerance();
         this.maxWait = settings.maxWait;
     }
 
@@ -101,6 +101,13 @@ public final class RateLimiter {
         return new PerKey<>(
                 Objects.requireNonNull(limiter, "limiter"),
                 l -> l.meters.latest().isFresh());
+    }
+
+    private long checkedTolerance() {
+        if (burst - 1 > Backoff.MOST / interval) {
+            throw new IllegalArgumentException("burst must not be more than passes in a hundred years: " + burst);
+        }
+        return (burst - 1) * interval;
     }
 
     private long intervals(int n) {
@@ -202,7 +209,7 @@ public final class RateLimiter {
          *
          * @param n 1 by default: calls are spread evenly
          * @return a new value; this one stays as it is
-         * @throws IllegalArgumentException if {@code n} is less than 1
+         * @throws IllegalArgumentException if {@code n} is less than 1; by {@code of}, if so many do not pass in a hundred years
          */
         public Settings burst(int n) {
             return new Settings(Checks.atLeast(1, "burst", n), maxWait);

@@ -216,10 +216,14 @@ class RateLimiterTest {
     @Test
     @Lesson({62, 65})
     void long_pauses_and_rare_calls_overflow_nothing(VirtualClock clock) {
-        RateLimiter rare = RateLimiter.of(1, ofSeconds(Long.MAX_VALUE), s -> s.burst(Integer.MAX_VALUE));
+        RateLimiter rare = RateLimiter.of(1, ofSeconds(1), s -> s.burst(Integer.MAX_VALUE)); // 68 years of them
         RateLimiter once = RateLimiter.of(1, ofSeconds(Long.MAX_VALUE));
 
-        assertThat(rare.tryAcquire(clock)).isTrue();
+        assertThatThrownBy(() -> RateLimiter.of(1, ofSeconds(Long.MAX_VALUE), s -> s.burst(3)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("burst must not be more than passes in a hundred years: 3");
+        assertThat(rare.tryAcquire(Integer.MAX_VALUE, clock)).isTrue();
+        assertThat(rare.tryAcquire(clock)).isFalse();
         assertThat(once.tryAcquire(clock)).isTrue();
         assertThat(once.tryAcquire(clock)).isFalse();
         assertThatThrownBy(() -> once.acquire(clock.after(ofDays(365)))).isInstanceOf(RateLimitedException.class);
