@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="dev.selvedge.examples.PolicyExamples" region="attempt"}
  *
  * @param number 1 for the first one; hedges have the number of the attempt that they join
- * @param elapsed from the beginning of the first attempt to that of this one
+ * @param elapsed from when the first attempt was due to when this one was; waits for a slot or a rate come after that
  * @param lastFailure what the attempt before this one threw; null for the first
  * @param deadline by when this attempt must be done: its timeout, or the deadline around if that is earlier
  * @param isTrial whether the circuit breaker is half-open, and this is the attempt by which it decides how to go on
@@ -47,8 +47,8 @@ public record Attempt(
         return new Attempt(number, elapsed, lastFailure, deadline, true, isHedge);
     }
 
-    Attempt asHedge() {
-        return new Attempt(number, elapsed, lastFailure, deadline, isTrial, true);
+    Attempt asHedge(Duration later) {
+        return new Attempt(number, elapsed.plus(later), lastFailure, deadline, isTrial, true);
     }
 
     private Attempt until(Deadline earliest) {

@@ -142,6 +142,9 @@ abstract class Frame extends Host {
     final void tellOpened() {
         if (context.listener() != null) {
             context.tell(new ScopeEvent.ScopeOpened(displayName()));
+            if (limit != null) {
+                context.tell(new ScopeEvent.DeadlineSet(displayName(), limit.length));
+            }
         }
     }
 
@@ -153,9 +156,6 @@ abstract class Frame extends Host {
 
     final void arm() {
         if (limit != null) {
-            if (context.listener() != null) {
-                context.tell(new ScopeEvent.DeadlineSet(displayName(), limit.length));
-            }
             context.clock().set(limit, context.deadline());
         }
     }

@@ -3,6 +3,7 @@ package dev.selvedge;
 import dev.selvedge.policy.CircuitBreaker.Permit;
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.Waiter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -28,6 +29,9 @@ final class Hedged extends OpenScope {
 
     /** Which attempt of its task this is; each of those here is the same one. */
     private final Attempt attempt;
+
+    /** When the first of them was due. */
+    private final long begun;
 
     /** In the order of their starts. The owner's. */
     private final List<ForkTask<?>> forks = new ArrayList<>();
@@ -69,6 +73,7 @@ final class Hedged extends OpenScope {
         this.permit = permit;
         this.until = until;
         this.attempt = Attempt.stored();
+        this.begun = context.clock().nanoTime();
     }
 
     static <T extends @Nullable Object> T run(
@@ -97,10 +102,11 @@ final class Hedged extends OpenScope {
         boolean interrupted = false;
         Carrier.Load load = load();
         do {
+            Failure seen = failures(); // before it starts: it may fail at once
             ForkTask<?> fork = next(forks.size(), load);
             forks.add(fork);
             start(fork);
-            interrupted |= forks.size() <= hedge.extra() && awaitNeed();
+            interrupted |= forks.size() <= hedge.extra() && awaitNeed(seen);
         } while (forks.size() <= hedge.extra() && !isEnough());
         if (interrupted) {
             ledger.owner.interrupt();
@@ -112,7 +118,9 @@ final class Hedged extends OpenScope {
     }
 
     private Callable<?> attemptOf(int index) {
-        Attempt mine = index == 0 ? attempt : attempt.asHedge();
+        Attempt mine = index == 0
+                ? attempt
+                : attempt.asHedge(Duration.ofNanos(context.clock().nanoTime() - begun));
         Callable<?> run = () -> {
             Try it = new Try(index == 0);
             try {
@@ -150,9 +158,8 @@ final class Hedged extends OpenScope {
         }
     }
 
-    /** Waits until another attempt is due, or none will be; whether an interrupt is to be posted again. */
-    private boolean awaitNeed() {
-        Failure seen = failures();
+    /** Waits until another attempt is due, by time or by a failure, or none will be; whether an interrupt is to be posted again. */
+    private boolean awaitNeed(@Nullable Failure seen) {
         Deadline due = context.clock().after(hedge.after());
         return await(() -> isEnough() || failures() != seen || due.passed(), () -> {
             Waiter me = context.clock().waiter("the time of the next hedge");

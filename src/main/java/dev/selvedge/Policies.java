@@ -8,6 +8,7 @@ import dev.selvedge.policy.Retry;
 import dev.selvedge.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,7 +97,7 @@ record Policies(
         try { // between the permit and this nothing can throw
             value = permit.isTrial() ? trial(task, context, host, permit) : retried(task, context, host, permit);
         } catch (Throwable t) {
-            failed(permit, t);
+            failed(permit, t, host);
             throw t;
         }
         permit.succeeded();
@@ -159,19 +160,23 @@ record Policies(
                     ? Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, context, host, permit, until))
                     : inSlot(task, context, host, permit, until);
         } catch (Throwable t) {
-            failed(permit, t);
+            failed(permit, t, host);
             throw t;
         }
         permit.succeeded();
         return value;
     }
 
-    /** What is cancelled, or is no exception, tells nothing about the service; nor what the permit knows to tell nothing. */
-    private static void failed(Permit permit, Throwable t) {
-        if (t instanceof Exception e && !Cancellation.isInFlight(e)) {
-            permit.failed(e);
-        } else {
+    /** What the permit is told of a failure. */
+    private static void failed(Permit permit, Throwable t, Host host) {
+        boolean tellsNothing = !(t instanceof Exception)
+                || Cancellation.isInFlight(t)
+                || Refusals.include(t)
+                || (Here.isAskedToStop() && !host.wasCutOffByItsDeadline());
+        if (tellsNothing) {
             permit.close();
+        } else {
+            permit.failed((Exception) t);
         }
     }
 
@@ -206,8 +211,9 @@ record Policies(
         try {
             return timed(task, context, host, until);
         } catch (Throwable t) {
-            if (permit != null && host.wasCutOffByItsDeadline() && Cancellation.isInFlight(t)) {
-                permit.failed();
+            boolean cutOff = t instanceof CancellationException || Cancellation.isInFlight(t);
+            if (permit != null && cutOff && host.wasCutOffByItsDeadline()) {
+                permit.failed(); // while it ran, and not while it waited
             }
             throw t;
         }

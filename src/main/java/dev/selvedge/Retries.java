@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 /** What comes after a first attempt that has failed: waits and further attempts, on the task's own thread. */
 final class Retries<T extends @Nullable Object> {
 
+    private static final int KEPT = 10;
+
     private final Policies policies;
     private final Retry retry;
     private final Callable<? extends T> task;
@@ -26,7 +28,7 @@ final class Retries<T extends @Nullable Object> {
     private final Deadline until;
     private final long begun;
 
-    /** Of the attempts before the latest one, the first in time first. */
+    /** Of the attempts before the latest one, the last ten, the first in time first: a retry may go on for long. */
     private final List<Exception> earlier = new ArrayList<>();
 
     private int attempts = 1;
@@ -61,14 +63,21 @@ final class Retries<T extends @Nullable Object> {
                         Attempt.again(attempts, elapsed(), failure),
                         () -> policies.hedged(task, context, host, permit, until));
             } catch (Exception e) {
-                earlier.add(failure);
+                keep(failure);
                 failure = e;
             } catch (Throwable error) {
-                earlier.add(failure);
+                keep(failure);
                 tellOfEarlier();
                 throw error;
             }
         }
+    }
+
+    private void keep(Exception failure) {
+        if (earlier.size() == KEPT) {
+            earlier.remove(0);
+        }
+        earlier.add(failure);
     }
 
     /** The one attempt of a trial has failed. */
@@ -104,6 +113,9 @@ final class Retries<T extends @Nullable Object> {
     private @Nullable Reason knownReason(Exception failure) {
         if (Here.isAskedToStop()) {
             return Reason.CANCELLED;
+        }
+        if (Refusals.include(failure)) {
+            return failure instanceof ScopeFailedException && !retry.isSelective() ? Reason.NOT_RETRYABLE : null;
         }
         if (!retry.isSelective() && GivenUp.includes(failure)) {
             return Reason.NOT_RETRYABLE;
@@ -184,7 +196,7 @@ final class Retries<T extends @Nullable Object> {
     /** Failures that were to be made good, and were not. Listeners have heard of them already. */
     private void tellOfEarlier() {
         if (!earlier.isEmpty() && context.listener() == null) {
-            context.unhandled(scope(), new Earlier(earlier));
+            context.unhandled(scope(), new Earlier(attempts, earlier));
         }
     }
 
@@ -203,9 +215,9 @@ final class Retries<T extends @Nullable Object> {
 
         private static final long serialVersionUID = 1;
 
-        Earlier(List<Exception> failures) {
+        Earlier(int attempts, List<Exception> failures) {
             super(
-                    failures.size() + (failures.size() == 1 ? " attempt" : " attempts")
+                    (attempts - 1) + (attempts == 2 ? " attempt" : " attempts")
                             + " failed before the one whose failure was thrown",
                     null,
                     true,

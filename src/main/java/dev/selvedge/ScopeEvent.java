@@ -119,7 +119,7 @@ public sealed interface ScopeEvent {
      * @param attempts how many attempts were made
      * @param reason why there was no further one
      * @param error what the last one threw
-     * @param earlier what those before it threw, the first in time first
+     * @param earlier what those before it threw, the last ten at the most, the first in time first
      */
     record RetryGaveUp(
             String scope, String fork, int attempts, Retry.Reason reason, Exception error, List<Exception> earlier)

@@ -253,7 +253,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     /**
      * Runs a task in the calling thread, and answers its failure, or that of the scope's own deadline, with a fallback,
-     * which runs outside the deadline and the policies. The refusal of a policy and the timeout of an attempt are failures too.
+     * which runs outside the deadline, the clock and the policies. The refusal of a policy and the timeout of an attempt are failures too.
      * A cancellation from outside and an {@code Error} are not answered.
      *
      * @param <T> the value

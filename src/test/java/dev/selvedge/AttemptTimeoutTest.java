@@ -45,6 +45,7 @@ class AttemptTimeoutTest {
         assertThat(lab.trail()).containsExactly("0.2s task cut off");
         assertThat(flag()).isFalse();
         assertThat(lab.events(ScopeEvent.ScopeCancelled.class)).isEmpty();
+        assertThat(lab.events(ScopeEvent.DeadlineSet.class)).isEmpty();
     }
 
     @Test

@@ -17,6 +17,7 @@ import dev.selvedge.policy.Retry;
 import dev.selvedge.policy.Retry.Reason;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -369,6 +370,86 @@ class BreakerStepTest {
                 .isInstanceOf(ScopeFailedException.class);
 
         assertThat(breaker.counts().failures()).isEqualTo(1);
+    }
+
+    /** The task catches the request to stop, and throws what it likes instead. */
+    @Test
+    @Lesson(35)
+    void what_a_task_throws_because_it_was_asked_to_stop_tells_nothing() {
+        CircuitBreaker first = breaker(1);
+        Callable<String> aborts = () -> {
+            try {
+                Selvedge.sleep(ofSeconds(60));
+            } catch (ScopeCancelledException e) {
+                throw new IOException("aborted");
+            }
+            return "late";
+        };
+        Callable<String> wins = () -> {
+            Selvedge.sleep(ofSeconds(1));
+            return "value";
+        };
+
+        assertThat(lab.scope().breaker(first).race(aborts, wins)).isEqualTo("value");
+        assertThat(first.state()).isEqualTo(State.CLOSED);
+
+        assertThatThrownBy(() -> lab.scope("outer")
+                        .deadline(ofSeconds(1))
+                        .run(() -> Selvedge.scope("inner").breaker(first).run(() -> aborts.call())))
+                .isInstanceOf(IOException.class);
+        assertThat(first.state()).isEqualTo(State.CLOSED);
+
+        assertThatThrownBy(() -> lab.scope("a").breaker(first).run(() -> {
+                    Thread.currentThread().interrupt();
+                    throw new IOException("aborted");
+                }))
+                .isInstanceOf(IOException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(first.state()).isEqualTo(State.CLOSED);
+
+        assertThatThrownBy(() ->
+                        lab.scope("own").deadline(ofSeconds(1)).breaker(first).run(() -> aborts.call()))
+                .isInstanceOf(IOException.class);
+        assertThat(first.state()).isEqualTo(State.OPEN);
+    }
+
+    @Test
+    void what_a_future_throws_when_the_own_deadline_cuts_it_off_is_a_failure() {
+        CircuitBreaker first = breaker(1);
+
+        assertThatThrownBy(() -> lab.scope("own")
+                        .deadline(ofSeconds(1))
+                        .breaker(first)
+                        .run(() -> {
+                            try {
+                                Selvedge.sleep(ofSeconds(60));
+                            } catch (ScopeCancelledException e) {
+                                throw new CancellationException("of a future");
+                            }
+                        }))
+                .isInstanceOf(CancellationException.class);
+
+        assertThat(first.state()).isEqualTo(State.OPEN);
+    }
+
+    @Test
+    @Lesson(40)
+    void a_refusal_inside_a_gather_tells_nothing_and_is_not_retried() {
+        CircuitBreaker outer = breaker(1);
+        CircuitBreaker open = CircuitBreaker.of("open");
+        open.forceOpen();
+
+        assertThatThrownBy(() -> lab.scope("a").breaker(outer).retry(PLAIN).run(() -> {
+                    calls.incrementAndGet();
+                    Object unused = Selvedge.scope("in").breaker(open).gather(() -> 1);
+                }))
+                .isInstanceOf(ScopeFailedException.class);
+
+        assertThat(calls).hasValue(1);
+        assertThat(outer.state()).isEqualTo(State.CLOSED);
+        assertThat(lab.events(RetryGaveUp.class))
+                .extracting(RetryGaveUp::reason)
+                .containsExactly(Reason.NOT_RETRYABLE);
     }
 
     @Test

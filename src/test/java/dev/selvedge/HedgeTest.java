@@ -3,6 +3,7 @@ package dev.selvedge;
 import static dev.selvedge.Blocks.compute;
 import static dev.selvedge.Blocks.flag;
 import static java.time.Duration.ZERO;
+import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -84,6 +86,35 @@ class HedgeTest {
         assertThat(lab.trail())
                 .containsExactly("0s start 1", "0.01s attempt 1 slept", "0.01s start 2", "0.02s attempt 2 slept");
         assertThat(lab.unhandled()).isEmpty();
+    }
+
+    /** In real time the first attempt may have failed before its owner looks: with an hour to wait, that would be a hang. */
+    @Test
+    @Tag("real")
+    @Lesson(81)
+    void so_it_does_however_soon_it_comes() {
+        for (boolean virtual : new boolean[] {false, true}) {
+            Runnable calls = () -> {
+                for (int i = 0; i < 1_000; i++) {
+                    AtomicInteger begun = new AtomicInteger();
+                    assertThatThrownBy(
+                                    () -> Selvedge.scope().hedge(ofHours(1), 2).run(() -> {
+                                        begun.incrementAndGet();
+                                        throw new IOException("no");
+                                    }))
+                            .isInstanceOf(IOException.class);
+                    assertThat(begun).hasValue(3);
+                }
+            };
+            try (Log log = Log.of("dev.selvedge")) {
+                if (virtual) {
+                    Selvedge.scope().run(s -> s.fork(calls::run).join());
+                } else {
+                    calls.run();
+                }
+                assertThat(log.thrown()).hasSize(2_000);
+            }
+        }
     }
 
     @Test
@@ -177,6 +208,7 @@ class HedgeTest {
         assertThat(known).extracting(Attempt::number).containsExactly(1, 1, 2, 2);
         assertThat(known).extracting(Attempt::isHedge).containsExactly(false, true, false, true);
         assertThat(known.get(3).lastFailure()).isInstanceOf(AttemptTimeoutException.class);
+        assertThat(known).extracting(Attempt::elapsed).containsExactly(ZERO, AFTER, ofMillis(1500), ofMillis(1550));
     }
 
     @Test

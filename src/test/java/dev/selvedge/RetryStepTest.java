@@ -91,6 +91,18 @@ class RetryStepTest {
     }
 
     @Test
+    @Lesson(22)
+    void of_many_failures_the_last_ten_are_kept() {
+        Throwable last = catchThrowable(
+                () -> call(lab.scope("a").retry(PLAIN.immediately().attempts(300)), failing(300)));
+
+        assertThat(last).hasMessage("no 300");
+        assertThat(lab.events(RetryGaveUp.class))
+                .containsExactly(new RetryGaveUp(
+                        "a", "a", 300, Reason.ATTEMPTS, thrown.get(299), List.copyOf(thrown.subList(289, 299))));
+    }
+
+    @Test
     void a_step_refines_the_policy_there_is() throws Exception {
         ScopeSpec base = lab.scope().retry(PLAIN.fixed(ofSeconds(1)));
 

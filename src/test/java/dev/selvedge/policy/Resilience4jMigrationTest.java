@@ -45,6 +45,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -939,12 +940,28 @@ class Resilience4jMigrationTest {
 
     // Timeouts and fallbacks.
 
+    /** Hands a task over, and comes back when it has begun: one that is cancelled before that never runs. */
+    private record Begun(ExecutorService threads, CountDownLatch begun) {
+
+        Future<String> submit(Callable<String> task) {
+            Future<String> future = threads.submit(task);
+            try {
+                begun.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return future;
+        }
+    }
+
     @Test
     void a_timeout() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch ended = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         Callable<String> slow = () -> {
             try {
+                begun.countDown();
                 goOn.await();
                 return "late";
             } catch (InterruptedException e) {
@@ -953,7 +970,8 @@ class Resilience4jMigrationTest {
                 throw e;
             }
         };
-        try (ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Begun pool = new Begun(threads, begun);
             Callable<String> theirs = () -> {
                 // theirs: timeout
                 return TimeLimiter.of(ofMillis(5)).executeFutureSupplier(() -> pool.submit(slow));
