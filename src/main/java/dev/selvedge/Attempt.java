@@ -67,8 +67,7 @@ public record Attempt(
     }
 
     /** Runs a task as this attempt of it. */
-    static <T extends @Nullable Object> T within(@Nullable Attempt attempt, Callable<? extends T> task)
-            throws Exception {
+    static <T extends @Nullable Object> T within(Attempt attempt, Callable<? extends T> task) throws Exception {
         Ledger ledger = Here.openLedger();
         Here.hold(ledger);
         Attempt outer = ledger.attempt;

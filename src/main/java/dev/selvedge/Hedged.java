@@ -39,10 +39,10 @@ final class Hedged extends OpenScope {
     /** null → the first attempt that gives a value, by its thread. */
     private final AtomicReference<@Nullable Win> win = new AtomicReference<>();
 
-    /** Set by an attempt that a policy has refused: there will be no further one. */
+    /** false → true by an attempt that a policy has refused: there will be no further one. */
     private volatile boolean refused;
 
-    /** Set by an attempt that runs when it is cut off. */
+    /** false → true by an attempt that runs when it is cut off. */
     private volatile boolean ran;
 
     /** Who waits for news of the attempts: the owner; woken by them. */
@@ -127,8 +127,11 @@ final class Hedged extends OpenScope {
                 return policies.attempt(it, context, host, null, until);
             } catch (Throwable t) {
                 boolean cutOff = Cancellation.isInFlight(t);
-                ran |= cutOff && it.begun;
-                refused |= !cutOff && !it.begun;
+                if (cutOff && it.begun) {
+                    ran = true;
+                } else if (!cutOff && !it.begun) {
+                    refused = true;
+                }
                 throw t;
             }
         };

@@ -25,7 +25,7 @@ abstract class Host {
     abstract boolean wasCutOffByItsDeadline();
 
     /**
-     * A call that sets nothing which could cut it off, or which anybody would be told: it runs in whatever is around.
+     * A call that sets nothing which could cut it off, and that nobody listens to: it runs in whatever is around.
      *
      * @see ScopeSpec#call(Task)
      */

@@ -1,8 +1,10 @@
 package dev.selvedge;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.selvedge.time.Deadline;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -14,6 +16,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 final class Blocks {
 
     private static final long PATIENCE_NANOS = 20_000_000_000L;
+
+    private static final int COLLECTIONS = 1_000;
 
     private Blocks() {}
 
@@ -97,6 +101,15 @@ final class Blocks {
         lab.watch(thread);
         thread.join();
         return task.get();
+    }
+
+    /** Asks for collections until the references are clear; fails if they stay. */
+    static void awaitCollected(List<WeakReference<Object>> refs) {
+        for (int i = 0; i < COLLECTIONS && refs.stream().anyMatch(r -> r.get() != null); i++) {
+            System.gc();
+            Thread.yield();
+        }
+        assertThat(refs).allMatch(r -> r.get() == null);
     }
 
     /** Spins until another thread has done something, which it does soon. */

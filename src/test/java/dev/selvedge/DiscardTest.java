@@ -341,7 +341,7 @@ class DiscardTest {
         assertThatThrownBy(() -> lab.scope().run(s -> {
                     assertThat(s.cancel("enough")).isTrue();
                     forkWithCapture(s, refs, kept);
-                    assertCollected(refs);
+                    Blocks.awaitCollected(refs);
                     Selvedge.checkpoint();
                 }))
                 .isInstanceOf(ScopeCancelledException.class);
@@ -360,7 +360,7 @@ class DiscardTest {
             assertThat(kept.get(0).cancel()).isTrue();
             Selvedge.sleep(ofSeconds(1));
             assertThat(kept.get(0).isDone()).isTrue();
-            assertCollected(refs);
+            Blocks.awaitCollected(refs);
         });
 
         assertThat(kept).hasSize(1);
@@ -371,14 +371,6 @@ class DiscardTest {
         byte[] captured = new byte[1 << 16];
         refs.add(new WeakReference<>(captured));
         kept.add(s.fork(() -> lab.note("ran with " + captured.length)));
-    }
-
-    @SuppressWarnings("BusyWait")
-    private static void assertCollected(List<WeakReference<Object>> refs) {
-        for (int i = 0; i < 200 && refs.stream().anyMatch(r -> r.get() != null); i++) {
-            System.gc();
-        }
-        assertThat(refs).allMatch(r -> r.get() == null);
     }
 
     private void sink(Object value) {

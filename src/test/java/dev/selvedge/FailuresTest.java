@@ -766,7 +766,7 @@ class FailuresTest {
         });
 
         assertThat(leaked.get()).isNotNull();
-        assertCollected(refs);
+        Blocks.awaitCollected(refs);
     }
 
     @Test
@@ -783,7 +783,7 @@ class FailuresTest {
         });
 
         assertThat(leaked.get()).isNotNull();
-        assertCollected(refs);
+        Blocks.awaitCollected(refs);
     }
 
     @Test
@@ -798,7 +798,7 @@ class FailuresTest {
             return garbage.get(1);
         });
 
-        assertCollected(refs);
+        Blocks.awaitCollected(refs);
         assertThat(kept.get().join()).isEqualTo("kept 2");
     }
 
@@ -815,7 +815,7 @@ class FailuresTest {
         owner = null;
 
         assertThat(leaked.get()).isNotNull();
-        assertCollected(List.of(ref));
+        Blocks.awaitCollected(List.of(ref));
     }
 
     private ScopeFailedException failureOf(Callable<?>... tasks) {
@@ -918,15 +918,6 @@ class FailuresTest {
             return body.call(s, garbage);
         }));
         return garbage.stream().map(WeakReference::new).toList();
-    }
-
-    @SuppressWarnings("removal") // finalizers, so that what is only finalizable is gone too
-    private static void assertCollected(List<WeakReference<Object>> refs) {
-        for (int i = 0; i < 50 && refs.stream().anyMatch(r -> r.get() != null); i++) {
-            System.gc();
-            System.runFinalization();
-        }
-        assertThat(refs).allMatch(r -> r.get() == null);
     }
 
     /** Equal to all of its kind. */

@@ -34,6 +34,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -699,7 +700,7 @@ class NestedTimeoutsTest {
             try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
                 Future<?> unused = executor.submit(() -> {
                     try {
-                        Thread.sleep(60_000);
+                        new CountDownLatch(1).await();
                     } catch (InterruptedException e) {
                         interrupted.incrementAndGet();
                     }

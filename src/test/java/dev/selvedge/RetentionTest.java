@@ -30,7 +30,7 @@ class RetentionTest {
 
         gatherAndForget(refs);
 
-        assertCollected(refs);
+        Blocks.awaitCollected(refs);
     }
 
     @Test
@@ -40,7 +40,7 @@ class RetentionTest {
 
         failAndForget(refs);
 
-        assertCollected(refs);
+        Blocks.awaitCollected(refs);
     }
 
     @Test
@@ -52,7 +52,7 @@ class RetentionTest {
             deadlineAndForget(refs);
         }
 
-        assertCollected(refs);
+        Blocks.awaitCollected(refs);
     }
 
     private static void gatherAndForget(List<WeakReference<Object>> refs) {
@@ -92,13 +92,5 @@ class RetentionTest {
         refs.add(new WeakReference<>(captured));
         int length = scope().deadline(ofHours(1)).call(() -> captured.bytes.length);
         assertThat(length).isPositive();
-    }
-
-    /** Each collection is asked for again until the references are clear, or the test's own time is up. */
-    private static void assertCollected(List<WeakReference<Object>> refs) {
-        while (refs.stream().anyMatch(r -> r.get() != null)) {
-            System.gc();
-            Thread.yield();
-        }
     }
 }

@@ -184,9 +184,11 @@ class FailsafeMigrationTest {
         // end
 
         AtomicInteger calls = new AtomicInteger();
-        assertThatThrownBy(() -> Failsafe.with(theirs.build()).run(() -> {
+        assertThatThrownBy(() -> Failsafe.with(theirs.build()).run(attempt -> {
                     calls.incrementAndGet();
-                    Thread.sleep(80);
+                    while (attempt.getElapsedTime().compareTo(ofMillis(50)) <= 0) {
+                        Thread.onSpinWait();
+                    }
                     throw new IOException("at the end of a long attempt");
                 }))
                 .hasRootCauseMessage("at the end of a long attempt");
@@ -790,8 +792,10 @@ class FailsafeMigrationTest {
         // end
 
         AtomicInteger done = new AtomicInteger();
-        assertThatThrownBy(() -> Failsafe.with(theirs).get(() -> {
-                    Thread.sleep(500); // long enough for a timer on a busy machine
+        assertThatThrownBy(() -> Failsafe.with(theirs).get(attempt -> {
+                    while (!attempt.isCancelled()) { // it can know that it was timed out
+                        Thread.onSpinWait();
+                    }
                     done.incrementAndGet();
                     return "late";
                 }))
