@@ -24,8 +24,6 @@ import dev.selvedge.ScopeEvent.AttemptFailed;
 import dev.selvedge.ScopeEvent.RetryGaveUp;
 import dev.selvedge.ScopeSpec;
 import dev.selvedge.Selvedge;
-import dev.selvedge.time.Deadline;
-import dev.selvedge.time.TimeSource;
 import dev.selvedge.time.VirtualClock;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -45,11 +43,10 @@ import org.junit.jupiter.api.Test;
  * side takes a few milliseconds of real time.
  */
 @org.junit.jupiter.api.Timeout(30)
-class FailsafeMigrationTest {
+class FailsafeMigrationTest extends OurSide {
 
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
-    private final VirtualClock clock = VirtualClock.jumping();
-    private final TimeSource time = clock;
+    private final VirtualClock clock = time;
 
     @Test
     void the_page_shows_the_rows_that_are_run() {
@@ -313,8 +310,8 @@ class FailsafeMigrationTest {
         // end
 
         assertThat(waitsOf(theirs, 2, new BusyException())).containsOnly(ofMillis(7));
-        assertThat(waitsOf(ours, 2, new BusyException())).containsOnly(ofSeconds(1));
-        assertThat(waitsOf(ours, 2, new IOException())).containsOnly(ofMillis(5));
+        assertThat(waitsAfter(new BusyException(), ours, 2)).containsOnly(ofSeconds(1));
+        assertThat(waitsAfter(new IOException(), ours, 2)).containsOnly(ofMillis(5));
         assertThat(ours.decide(1, new BusyException(), ZERO, time.after(ofMillis(900))))
                 .isEqualTo(new Retry.GiveUp(Retry.Reason.RETRY_AFTER, null));
     }
@@ -1030,14 +1027,6 @@ class FailsafeMigrationTest {
 
     // Both sides.
 
-    private ScopeSpec on(ScopeSpec spec) {
-        return spec.clock(clock);
-    }
-
-    private void sleep(Duration d) {
-        scope().clock(clock).run(() -> Selvedge.sleep(d));
-    }
-
     private static Throwable fail(ScopeSpec spec) {
         return catchThrowable(() -> spec.run(() -> {
             throw new IOException("no");
@@ -1060,23 +1049,6 @@ class FailsafeMigrationTest {
                 })))
                 .isNotNull();
         return calls.get();
-    }
-
-    private int callsOf(Retry policy, Throwable failure) {
-        AtomicInteger calls = new AtomicInteger();
-        assertThat(catchThrowable(() -> scope().clock(clock).retry(policy).run(() -> {
-                    calls.incrementAndGet();
-                    rethrow(failure);
-                })))
-                .isSameAs(failure);
-        return calls.get();
-    }
-
-    private static void rethrow(Throwable failure) throws Exception {
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        throw (Exception) failure;
     }
 
     private Throwable thrownBy(Retry policy, Exception failure) {
@@ -1102,16 +1074,7 @@ class FailsafeMigrationTest {
     }
 
     private static List<Duration> waitsOf(Retry policy, int n) {
-        return waitsOf(policy, n, new IOException());
-    }
-
-    private static List<Duration> waitsOf(Retry policy, int n, Exception failure) {
-        List<Duration> waits = new ArrayList<>();
-        for (int i = 1; i <= n; i++) {
-            Retry.Decision next = policy.attempts(n + 1).decide(i, failure, ZERO, Deadline.never());
-            waits.add(((Retry.Again) next).delay());
-        }
-        return waits;
+        return waitsAfter(new IOException(), policy, n);
     }
 
     private static int failuresUntilOpen(CircuitBreakerBuilder<Object> settings) {
@@ -1124,26 +1087,9 @@ class FailsafeMigrationTest {
         return n;
     }
 
-    private int failuresUntilOpen(CircuitBreaker breaker) {
-        int n = 0;
-        while (breaker.state() != CircuitBreaker.State.OPEN) {
-            breaker.admit(time).failed();
-            n++;
-        }
-        return n;
-    }
-
     private static int passed(dev.failsafe.RateLimiter<Object> limiter) {
         int n = 0;
         while (limiter.tryAcquirePermit()) {
-            n++;
-        }
-        return n;
-    }
-
-    private int passed(RateLimiter limiter) {
-        int n = 0;
-        while (limiter.tryAcquire(time)) {
             n++;
         }
         return n;

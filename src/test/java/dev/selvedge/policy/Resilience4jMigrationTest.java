@@ -15,8 +15,6 @@ import dev.selvedge.AttemptTimeoutException;
 import dev.selvedge.ScopeEvent.AttemptFailed;
 import dev.selvedge.ScopeSpec;
 import dev.selvedge.Selvedge;
-import dev.selvedge.time.Deadline;
-import dev.selvedge.time.VirtualClock;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
 import io.github.resilience4j.bulkhead.ThreadPoolBulkhead;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
@@ -54,10 +52,9 @@ import org.junit.jupiter.api.Timeout;
 
 /** What {@code docs/how-to/migrate-from-resilience4j.md} says, run against Resilience4j itself. */
 @Timeout(30)
-class Resilience4jMigrationTest {
+class Resilience4jMigrationTest extends OurSide {
 
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
-    private final VirtualClock time = VirtualClock.jumping();
 
     /** The virtual clock, for breakers of Resilience4j. */
     private final Clock clock = new Clock() {
@@ -1113,14 +1110,6 @@ class Resilience4jMigrationTest {
 
     // Both sides.
 
-    private ScopeSpec on(ScopeSpec spec) {
-        return spec.clock(time);
-    }
-
-    private void sleep(Duration d) {
-        scope().clock(time).run(() -> Selvedge.sleep(d));
-    }
-
     private static void fail(ScopeSpec spec) {
         assertThatThrownBy(() -> spec.run(() -> {
                     throw new IOException("no");
@@ -1147,19 +1136,6 @@ class Resilience4jMigrationTest {
         return calls.get();
     }
 
-    private int callsOf(Retry policy, Throwable failure) {
-        AtomicInteger calls = new AtomicInteger();
-        assertThat(catchThrowable(() -> scope().clock(time).retry(policy).run(() -> {
-                    calls.incrementAndGet();
-                    if (failure instanceof Error error) {
-                        throw error;
-                    }
-                    throw (Exception) failure;
-                })))
-                .isSameAs(failure);
-        return calls.get();
-    }
-
     /** In milliseconds; the functions are asked, nothing waits. */
     private static List<Long> waitsOf(RetryConfig.Builder<Object> config, int n) {
         RetryConfig built = config.build();
@@ -1171,12 +1147,9 @@ class Resilience4jMigrationTest {
     }
 
     private static List<Long> waitsOf(Retry policy, int n) {
-        List<Long> waits = new ArrayList<>();
-        for (int i = 1; i <= n; i++) {
-            Retry.Decision next = policy.attempts(n + 1).decide(i, new IOException(), ZERO, Deadline.never());
-            waits.add(((Retry.Again) next).delay().toMillis());
-        }
-        return waits;
+        return waitsAfter(new IOException(), policy, n).stream()
+                .map(Duration::toMillis)
+                .toList();
     }
 
     private int failuresUntilOpen(CircuitBreakerConfig.Builder config) {
@@ -1189,26 +1162,9 @@ class Resilience4jMigrationTest {
         return n;
     }
 
-    private int failuresUntilOpen(CircuitBreaker breaker) {
-        int n = 0;
-        while (breaker.state() != CircuitBreaker.State.OPEN) {
-            breaker.admit(time).failed();
-            n++;
-        }
-        return n;
-    }
-
     private static int passed(io.github.resilience4j.ratelimiter.RateLimiter limiter) {
         int n = 0;
         while (limiter.acquirePermission()) {
-            n++;
-        }
-        return n;
-    }
-
-    private int passed(RateLimiter limiter) {
-        int n = 0;
-        while (limiter.tryAcquire(time)) {
             n++;
         }
         return n;
