@@ -219,4 +219,66 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
          */
         void run(A a, B b) throws X, InterruptedException;
     }
+
+    /**
+     * Work on an item whose outcome is kept somewhere: in a journal, a table, a file. Over many items,
+     * {@code map}, {@code forEach}, {@code outcomes} and
+     * {@code eachCompleted} of {@link ScopeSpec} call the three steps one by one, for each item on the thread that works on it: they ask
+     * for what is {@link #known}; if nothing is, they {@link #work}, under the policies; what comes of that after all
+     * attempts they have {@link #record recorded}, once. An item counts as done when that has returned. If {@code known} or
+     * {@code record} throws, that is no failure of the item, but the end of the job: see {@link ScopeFailedException}.
+     *
+     * @param <I> an item
+     * @param <R> the result for an item
+     * @param <X> the checked exception of the work
+     */
+    interface Recorded<I extends @Nullable Object, R extends @Nullable Object, X extends Exception>
+            extends Of<I, R, X> {
+        /**
+         * What an earlier run has made of an item.
+         *
+         * @param item the item
+         * @return its outcome, which is then taken as it is: the item is not worked on; or null if there is none
+         */
+        Outcome.@Nullable Success<R> known(I item);
+
+        /**
+         * Does the work; called again for each attempt.
+         *
+         * @param item the item
+         * @return the result
+         * @throws X if the work fails
+         * @throws InterruptedException if the thread is interrupted meanwhile
+         */
+        R work(I item) throws X, InterruptedException;
+
+        /**
+         * Keeps the final outcome of an item that was worked on. The interrupt flag is put aside meanwhile: what was done is
+         * recorded, even if the job is being cancelled.
+         *
+         * @param item the item
+         * @param outcome a success or a failure; never a cancellation
+         */
+        void record(I item, Outcome<R> outcome);
+
+        /** The three steps in one, for code that calls it by itself. */
+        @Override
+        default R call(I item) throws X, InterruptedException {
+            Outcome.Success<R> known = known(item);
+            if (known != null) {
+                return known.value();
+            }
+            R value;
+            try {
+                value = work(item);
+            } catch (Throwable t) {
+                if (!Cancellation.isInFlight(t)) {
+                    record(item, new Outcome.Failure<>(t));
+                }
+                throw t;
+            }
+            record(item, new Outcome.Success<>(value));
+            return value;
+        }
+    }
 }

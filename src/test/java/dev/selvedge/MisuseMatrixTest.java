@@ -366,6 +366,17 @@ class MisuseMatrixTest {
                 .nullable("lastFailure")
                 .counts("number", fine)
                 .times("elapsed", fine);
+        row(
+                        "new Progress(long, long, long, long, long, long, long, Duration)",
+                        "total",
+                        "started",
+                        "succeeded",
+                        "failed",
+                        "cancelled",
+                        "retried",
+                        "known",
+                        "elapsed")
+                .times("elapsed", fine);
         row("ScopeFailedException.all(Class)", "type");
         row("ScopeFailedException.rethrow(Class)", "type");
         Answer outside = refused(IndexOutOfBoundsException.class, "Index {} out of bounds for length 3");
@@ -462,6 +473,10 @@ class MisuseMatrixTest {
                     "Task.Void.run()",
                     "Task.VoidOf.run(Object)",
                     "Task.VoidOf2.run(Object, Object)",
+                    "Task.Recorded.call(Object)",
+                    "Task.Recorded.known(Object)",
+                    "Task.Recorded.work(Object)",
+                    "Task.Recorded.record(Object, Outcome)",
                     "TimeSource.Work.call()",
                     "TimeSource.VoidWork.run()",
                     "ScopeDefaults.defaults()",
@@ -496,6 +511,10 @@ class MisuseMatrixTest {
                     "ScopeFailedException.failures()",
                     "StuckClockError.fillInStackTrace()",
                     "Outcome.orThrow()",
+                    "Progress.ended()",
+                    "Progress.inFlight()",
+                    "Progress.perSecond()",
+                    "Progress.timeLeft()",
                     "Outcomes.size()",
                     "Outcomes.values()",
                     "Outcomes.failures()",

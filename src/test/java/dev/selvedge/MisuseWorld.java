@@ -76,6 +76,7 @@ final class MisuseWorld {
             sample(Duration.class, Duration.ofSeconds(1)),
             sample(Instant.class, Instant.EPOCH),
             sample(int.class, 1),
+            sample(long.class, 1L),
             sample(String.class, "name"),
             sample(Throwable.class, new IOException("broken")),
             sample(AutoCloseable.class, (AutoCloseable) () -> lab.note("closed")),
