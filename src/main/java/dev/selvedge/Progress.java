@@ -10,7 +10,9 @@ import java.util.Optional;
  * How far a call over many items is: the numbers of one moment. They are counted by several threads while others go on, so
  * they fit together up to the items that are being worked on.
  *
- * @param total how many items there are; -1 if nobody knows, since they come from an iterator
+ * <p>Immutable, and so for any thread.
+ *
+ * @param total how many items there are; {@link #UNKNOWN} if nobody knows, since they come from an iterator
  * @param started how many items were begun, ended or not
  * @param succeeded how many have given a value
  * @param failed how many have failed, after all their attempts
@@ -18,6 +20,7 @@ import java.util.Optional;
  * @param retried how many attempts were made beyond the first ones
  * @param known how many of {@code succeeded} were not worked on, since an earlier run had done so; see {@link Task.Recorded}
  * @param elapsed how long the call has taken until now
+ * @param over whether this is the last word on the call: nothing of it runs any more, be it done, failed or cancelled
  * @since 0.1
  */
 public record Progress(
@@ -28,16 +31,65 @@ public record Progress(
         long cancelled,
         long retried,
         long known,
-        Duration elapsed) {
+        Duration elapsed,
+        boolean over) {
 
     /** What {@link #total()} is if nobody knows how many items there are. */
     public static final long UNKNOWN = -1;
 
     private static final double SECOND = 1e9;
+    private static final int MINUTE = 60;
+    private static final int HOUR = 3600;
 
-    /** Checks that the time is there. */
+    /**
+     * Checks that the numbers can be what they are called.
+     *
+     * @throws IllegalArgumentException if one of them, or the time, is negative; {@code total} may be {@link #UNKNOWN}
+     */
     public Progress {
-        Objects.requireNonNull(elapsed, "elapsed");
+        if (total < UNKNOWN) {
+            throw new IllegalArgumentException("total must be -1 (not known) or more: " + total);
+        }
+        check(started, "started");
+        check(succeeded, "succeeded");
+        check(failed, "failed");
+        check(cancelled, "cancelled");
+        check(retried, "retried");
+        check(known, "known");
+        if (Objects.requireNonNull(elapsed, "elapsed").isNegative()) {
+            throw new IllegalArgumentException("elapsed must not be negative: " + elapsed);
+        }
+    }
+
+    /**
+     * The numbers of a call that goes on.
+     *
+     * @param total how many items there are; {@link #UNKNOWN} if nobody knows
+     * @param started how many items were begun, ended or not
+     * @param succeeded how many have given a value
+     * @param failed how many have failed, after all their attempts
+     * @param cancelled how many were begun, and then cut off
+     * @param retried how many attempts were made beyond the first ones
+     * @param known how many of {@code succeeded} were not worked on
+     * @param elapsed how long the call has taken until now
+     * @throws IllegalArgumentException if one of them, or the time, is negative; {@code total} may be {@link #UNKNOWN}
+     */
+    public Progress(
+            long total,
+            long started,
+            long succeeded,
+            long failed,
+            long cancelled,
+            long retried,
+            long known,
+            Duration elapsed) {
+        this(total, started, succeeded, failed, cancelled, retried, known, elapsed, false);
+    }
+
+    private static void check(long n, String what) {
+        if (n < 0) {
+            throw new IllegalArgumentException(what + " must not be negative: " + n);
+        }
     }
 
     /**
@@ -46,7 +98,7 @@ public record Progress(
      * @return the sum of {@code succeeded}, {@code failed} and {@code cancelled}
      */
     public long ended() {
-        return succeeded + failed + cancelled;
+        return plus(plus(succeeded, failed), cancelled);
     }
 
     /**
@@ -64,50 +116,94 @@ public record Progress(
      * @return the rate; 0 as long as no time has passed
      */
     public double perSecond() {
-        double seconds = elapsed.toNanos() / SECOND;
-        return seconds > 0 ? (succeeded + failed - known) / seconds : 0;
+        double seconds = elapsed.toSeconds() + elapsed.toNanosPart() / SECOND;
+        return seconds > 0 ? Math.max(0, plus(succeeded, failed) - known) / seconds : 0;
+    }
+
+    /**
+     * The rate for people: {@code 210/s}; of slow items {@code 2.5/min}, or {@code 12/h}.
+     *
+     * @return the rate in the unit in which it is at least 1, if there is one; empty text as long as there is no rate
+     */
+    public String rateInWords() {
+        double rate = perSecond();
+        if (rate <= 0) {
+            return "";
+        }
+        if (rate >= 1) {
+            return rounded(rate) + "/s";
+        }
+        return rate * MINUTE >= 1 ? rounded(rate * MINUTE) + "/min" : rounded(rate * HOUR) + "/h";
     }
 
     /**
      * How long the rest will take at the rate so far.
      *
-     * @return the time; empty if the total is not known, or nothing was worked on yet
+     * @return the time, zero if nothing is left; empty if the total is not known, or nothing was worked on yet
      */
     public Optional<Duration> timeLeft() {
-        double rate = perSecond();
-        if (total == UNKNOWN || rate <= 0) {
+        if (total == UNKNOWN) {
             return Optional.empty();
         }
-        double nanos = Math.max(0, total - ended()) / rate * SECOND;
-        return Optional.of(Duration.ofNanos((long) nanos));
+        long left = Math.max(0, total - ended());
+        if (left == 0) {
+            return Optional.of(Duration.ZERO);
+        }
+        double rate = perSecond();
+        return rate > 0 ? Optional.of(Duration.ofNanos((long) (left / rate * SECOND))) : Optional.empty();
     }
 
-    /** One line for people: {@code 1,204 of 5,000 (24 %), 3 failed, 16 in flight, 210/s, 18 s left}. */
+    /**
+     * One line for people: {@code 1,204 of 5,000 (24 %), 3 failed, 16 in flight, 210/s, 19 s left}; when the call is over,
+     * how long it took: {@code 5,000 of 5,000 (100 %), 3 failed, 210/s, took 24 s}.
+     */
     @Override
     public String toString() {
         StringBuilder s = new StringBuilder(number(ended()));
         if (total != UNKNOWN) {
             s.append(" of ").append(number(total));
             if (total > 0) {
-                s.append(" (").append(ended() * 100 / total).append(" %)");
+                s.append(" (").append(percent()).append(" %)");
             }
         }
+        part(s, known, "known before");
         part(s, failed, "failed");
         part(s, cancelled, "cancelled");
         part(s, retried, "retried");
         part(s, inFlight(), "in flight");
-        s.append(", ").append(rate()).append("/s");
-        timeLeft()
-                .filter(left -> total > ended())
-                .ifPresent(left -> s.append(", ")
-                        .append(Deadline.inWords(Duration.ofSeconds(Math.max(1, left.toSeconds()))))
-                        .append(" left"));
+        String rate = rateInWords();
+        if (!rate.isEmpty()) {
+            s.append(", ").append(rate);
+        }
+        if (over) {
+            s.append(", took ").append(Deadline.inWords(elapsed));
+        } else {
+            timeLeft()
+                    .filter(Duration::isPositive)
+                    .ifPresent(left -> s.append(", ")
+                            .append(Deadline.inWords(wholeSeconds(left)))
+                            .append(" left"));
+        }
         return s.toString();
     }
 
-    private String rate() {
-        double rate = perSecond();
-        return rate < 10 ? String.format(Locale.ROOT, "%.1f", rate) : number(Math.round(rate));
+    /** 100 only if all have ended. */
+    private long percent() {
+        long ended = ended();
+        if (ended >= total) {
+            return 100;
+        }
+        return total <= Long.MAX_VALUE / 100 ? ended * 100 / total : Math.min(99, ended / (total / 100));
+    }
+
+    /** An estimate is not better than that; and what is left is never nothing. */
+    private static Duration wholeSeconds(Duration d) {
+        long seconds = d.toSeconds();
+        return Duration.ofSeconds(d.toNanosPart() > 0 ? seconds + 1 : seconds);
+    }
+
+    private static String rounded(double rate) {
+        return rate < 9.95 ? String.format(Locale.ROOT, "%.1f", rate) : number(Math.round(rate));
     }
 
     private static void part(StringBuilder s, long n, String what) {
@@ -118,5 +214,11 @@ public record Progress(
 
     private static String number(long n) {
         return String.format(Locale.ROOT, "%,d", n);
+    }
+
+    /** Of numbers that are not negative; the largest there is if the sum is larger. */
+    private static long plus(long a, long b) {
+        long sum = a + b;
+        return sum < 0 ? Long.MAX_VALUE : sum;
     }
 }

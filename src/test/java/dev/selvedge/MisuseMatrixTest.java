@@ -84,6 +84,9 @@ class MisuseMatrixTest {
                     "in a foreign thread", (Situation) MisuseMatrixTest::staticInAForeignThread,
                     "after cancel", (Situation) MisuseMatrixTest::staticAfterCancel));
 
+    private static final List<String> PROGRESS =
+            List.of("total", "started", "succeeded", "failed", "cancelled", "retried", "known", "elapsed");
+
     private final Map<String, Row> table = new LinkedHashMap<>();
 
     // The table.
@@ -366,17 +369,24 @@ class MisuseMatrixTest {
                 .nullable("lastFailure")
                 .counts("number", fine)
                 .times("elapsed", fine);
-        row(
-                        "new Progress(long, long, long, long, long, long, long, Duration)",
-                        "total",
-                        "started",
-                        "succeeded",
-                        "failed",
-                        "cancelled",
-                        "retried",
-                        "known",
-                        "elapsed")
-                .times("elapsed", fine);
+        String numbers = "long, long, long, long, long, long, long, Duration";
+        Answer negative = refused(IllegalArgumentException.class, "elapsed must not be negative: {}");
+        row("new Progress(" + numbers + ")", PROGRESS.toArray(String[]::new))
+                .times("elapsed", fine)
+                .at("elapsed=negative", negative)
+                .at("elapsed=least", negative);
+        row("new Progress(" + numbers + ", boolean)", withLast(PROGRESS, "over"))
+                .times("elapsed", fine)
+                .at("elapsed=negative", negative)
+                .at("elapsed=least", negative);
+        row("ProgressBar.lines(Consumer)", "to");
+        row("ProgressBar.named(String)", "name");
+        negative = refused(IllegalArgumentException.class, "atLeast must not be negative: {}");
+        row("ProgressBar.every(Duration)", "atLeast")
+                .times("atLeast", fine)
+                .at("atLeast=negative", negative)
+                .at("atLeast=least", negative);
+        row("ProgressBar.accept(Progress)", "progress");
         row("ScopeFailedException.all(Class)", "type");
         row("ScopeFailedException.rethrow(Class)", "type");
         Answer outside = refused(IndexOutOfBoundsException.class, "Index {} out of bounds for length 3");
@@ -390,6 +400,10 @@ class MisuseMatrixTest {
                 .at("index=negative", outside)
                 .at("index=huge", outside)
                 .at("index=least", outside);
+    }
+
+    private static String[] withLast(List<String> parameters, String last) {
+        return Stream.concat(parameters.stream(), Stream.of(last)).toArray(String[]::new);
     }
 
     private static Answer says(String text) {
@@ -514,7 +528,9 @@ class MisuseMatrixTest {
                     "Progress.ended()",
                     "Progress.inFlight()",
                     "Progress.perSecond()",
+                    "Progress.rateInWords()",
                     "Progress.timeLeft()",
+                    "ProgressBar.auto()",
                     "Outcomes.size()",
                     "Outcomes.values()",
                     "Outcomes.failures()",

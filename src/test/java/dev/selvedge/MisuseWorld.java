@@ -3,6 +3,7 @@ package dev.selvedge;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.selvedge.batch.ProgressBar;
 import dev.selvedge.policy.Retry;
 import dev.selvedge.time.Alarm;
 import dev.selvedge.time.Alarms;
@@ -60,6 +61,7 @@ final class MisuseWorld {
             sample(boolean.class, false),
             sample(List.class, List.of()),
             sample(Retry.DelaySource.class, Retry.DelaySource.BACKOFF),
+            sample(Progress.class, new Progress(1, 0, 0, 0, 0, 0, 0, Duration.ZERO)),
             sample(Retry.Reason.class, Retry.Reason.ATTEMPTS),
             sample(Task.class, (Task<String, RuntimeException>) () -> "ran " + ran.incrementAndGet()),
             sample(Task.Void.class, (Task.Void<RuntimeException>) ran::incrementAndGet),
@@ -232,6 +234,8 @@ final class MisuseWorld {
                     List.of(new Outcome.Success<>("a"), new Outcome.Success<>("b"), new Outcome.Success<>("c"))));
         } else if (type == ScopeFailedException.class) {
             all.add(new ScopeFailedException("the fork", List.of(new IllegalStateException("broken")), false));
+        } else if (type == ProgressBar.class) {
+            all.add(ProgressBar.lines(line -> ran.incrementAndGet()));
         } else if (type == VirtualClock.class) {
             all.add(lab.clock());
         } else if (type == TimeSource.class) {
