@@ -12,13 +12,27 @@ final class AllOf extends Gathering {
 
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
-        cancelBecauseOf(fork, error);
+        if (budget == null || Failure.endsTheJob(error)) {
+            cancelBecauseOf(fork, error);
+        } else {
+            budget.failed(this, error);
+        }
+    }
+
+    @Override
+    void succeeded(ForkTask<?> fork) {
+        if (budget != null) {
+            budget.succeeded(this);
+        }
     }
 
     @Override
     Object conclude() throws Throwable {
         CancelReason why = reason();
         Failure failure = failures();
+        if (budget != null) {
+            checkBudget(budget, failure);
+        }
         if (why == null || (!wasCutOff() && failure == null)) {
             keepOutsideCancelPending();
             return values();
@@ -27,6 +41,22 @@ final class AllOf extends Gathering {
             throw failed(failure);
         }
         throw stoppedWithValues(why);
+    }
+
+    /** The forks went on after failures: throws if there were any, unless what cut off the rest was something else. */
+    private void checkBudget(Budget spendable, @Nullable Failure newest) throws Throwable {
+        Error fatal = Failure.fatal(newest);
+        if (fatal != null) {
+            throw bare(fatal, Failure.errors(newest));
+        }
+        if (spendable.isSpent() && outsideCancel() == null) {
+            throw spendable.exceeded(Failure.errors(newest), outcomes());
+        }
+        if (newest != null && !wasCutOff()) {
+            keepOutsideCancelPending();
+            discardAllValues();
+            throw failedException(newest, Failure.errors(newest));
+        }
     }
 
     private @Nullable Object[] values() {

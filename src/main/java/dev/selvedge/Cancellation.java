@@ -85,4 +85,14 @@ final class Cancellation {
         return t instanceof ClosedByInterruptException
                 || (t instanceof IOException && CLOSED_BY_INTERRUPT.equals(t.getMessage()));
     }
+
+    /** The interrupt that an exception in flight tells of, in the one type that stands for all. */
+    static InterruptedException asInterrupt(Throwable thrown) {
+        if (interruptIn(thrown) instanceof InterruptedException e) {
+            return e;
+        }
+        InterruptedException e = new InterruptedException();
+        e.initCause(thrown);
+        return e;
+    }
 }

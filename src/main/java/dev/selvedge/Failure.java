@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  * One failure, and those before it.
  *
  * @param fork the fork that failed
+ * @param name the name of what failed: of the fork, or of an item that its thread worked on
  * @param error what its task threw
  * @param givenUp whether a retry of the fork has given up on it
  * @param earlier the failure before this one in time, if there is one
  */
 record Failure(
         ForkTask<?> fork,
+        String name,
         Throwable error,
         boolean givenUp,
         @Nullable Failure earlier) {

@@ -90,7 +90,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         cell = result;
         try {
             if (end == FAILED) {
-                scope.record(this, (Throwable) Objects.requireNonNull(result));
+                scope.record(this, scope.nameOf(this), (Throwable) Objects.requireNonNull(result));
             } else if (end == CANCELLED) {
                 tellCutOff();
             }
@@ -105,7 +105,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
      * Why the task was cut off, if that is what its exception tells; null if it failed. A checkpoint may have met the reason of
      * a block around the scope, of which the scope itself has not heard: then the scope is cancelled too.
      */
-    private @Nullable CancelReason whyCutOffBy(Throwable thrown) {
+    final @Nullable CancelReason whyCutOffBy(Throwable thrown) {
         if (!Cancellation.isInFlight(thrown)) {
             return null;
         }

@@ -9,12 +9,17 @@ abstract class Gathering extends OpenScope {
 
     private final @Nullable String @Nullable [] names;
     private final Policies policies;
+    private final @Nullable Slots slots;
+
+    /** Whether an interrupt that came while a slot was awaited is to be posted again. The owner's. */
+    private boolean interrupted;
 
     /** The array is taken over: each task gives its place to its fork. */
     Gathering(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
         super(ledger, spec, tasks);
         this.names = names;
         this.policies = spec.policies();
+        this.slots = Slots.of(spec.conduct());
     }
 
     @Override
@@ -23,11 +28,44 @@ abstract class Gathering extends OpenScope {
         Roster all = roster();
         int n = all.capacity();
         Carrier.Load load = load();
-        for (int i = 0; i < n && reason() == null; i++) {
-            start(newFork(carrying(load, policies.around(all.slot(i), this)), names == null ? null : names[i], i + 1));
+        for (int i = 0; i < n && takesSlot(); i++) {
+            start(newFork(
+                    carrying(load, policies.around(all.slot(i), context, this)),
+                    names == null ? null : names[i],
+                    i + 1));
         }
         if (all.size() < n) {
             cutOff();
+        }
+        if (interrupted) {
+            ledger.owner.interrupt(); // it came while a slot was awaited: whoever waits next sees it
+        }
+    }
+
+    /** Waits for a slot, if their number is limited; false if the scope was asked to stop. */
+    private boolean takesSlot() {
+        if (slots != null) {
+            interrupted |= await(
+                    () -> slots.isFree() || reason() != null,
+                    () -> slots.await(context.clock(), () -> reason() == null));
+            slots.take();
+        }
+        return reason() == null;
+    }
+
+    @Override
+    void forkEnded(ForkTask<?> fork) {
+        super.forkEnded(fork);
+        if (slots != null) {
+            slots.giveBack();
+        }
+    }
+
+    @Override
+    final void cancelForks() {
+        super.cancelForks();
+        if (slots != null) {
+            slots.wakeOwner();
         }
     }
 

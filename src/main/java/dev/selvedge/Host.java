@@ -18,6 +18,15 @@ abstract class Host {
         return name == null ? UNNAMED : name;
     }
 
+    /** The fork whose task the calling thread runs, by its name; the scope's, if the task runs in the thread of that. */
+    String taskName() {
+        ForkTask<?> fork = Here.fork();
+        return fork != null && fork.scope == this ? fork.scope.nameOf(fork) : displayName();
+    }
+
+    /** The task makes another attempt. */
+    void retries() {}
+
     /** Makes the threads of forks, if the user wants to. */
     abstract @Nullable ThreadFactory threads();
 

@@ -196,6 +196,17 @@ class Ledger {
         }
     }
 
+    /** Whatever the code that ran until now has left behind: blocks whose leaving broke off, an attempt. */
+    final void reset() {
+        for (Frame broken = top; broken != null; broken = broken.below) {
+            Verdict unused = leave(broken, null);
+            broken.disarm();
+            broken.seal();
+        }
+        top = null;
+        attempt = null;
+    }
+
     /** Takes a frame that was left off the stack; and with it those above, whose own leaving broke off with a full stack. */
     final void pop(Frame f) {
         for (Frame broken = top; broken != f && broken != null; broken = broken.below) {

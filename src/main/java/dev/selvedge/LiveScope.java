@@ -40,6 +40,7 @@ final class LiveScope extends OpenScope {
 
     private final Policies policies;
     private final boolean isolated;
+    private final @Nullable Slots slots;
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final Daemons daemons = new Daemons(this);
 
@@ -64,7 +65,8 @@ final class LiveScope extends OpenScope {
         super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
         this.body = body;
         this.policies = spec.policies();
-        this.isolated = spec.isIsolated();
+        this.isolated = spec.conduct().goesOn();
+        this.slots = Slots.of(spec.conduct());
     }
 
     // The body: the owner.
@@ -97,15 +99,38 @@ final class LiveScope extends OpenScope {
     <T extends @Nullable Object> Fork<T> fork(Policies policies, @Nullable String name, Callable<? extends T> task) {
         ensureOwner("fork into");
         ensureInBody("fork into");
-        CancelReason why = reason();
+        CancelReason why = slots == null ? reason() : slots.takeUnlessCancelled(this);
         if (why != null) {
             LiveFork<T> unrun = new LiveFork<>(this, task, name, ++forked);
             unrun.neverRuns(why);
             return unrun;
         }
-        LiveFork<T> fork = newFork(name, policies.around(task, this));
-        start(fork);
-        return fork;
+        boolean started = false;
+        try {
+            LiveFork<T> fork = newFork(name, policies.around(task, context, this));
+            start(fork);
+            started = true;
+            return fork;
+        } finally {
+            if (slots != null && !started) {
+                slots.giveBack();
+            }
+        }
+    }
+
+    @Override
+    void forkEnded(ForkTask<?> fork) {
+        super.forkEnded(fork);
+        if (slots != null && !fork.isDaemon()) {
+            slots.giveBack();
+        }
+    }
+
+    @Override
+    void succeeded(ForkTask<?> fork) {
+        if (budget != null && !fork.isDaemon()) {
+            budget.succeeded(this);
+        }
     }
 
     private <T extends @Nullable Object> LiveFork<T> newFork(@Nullable String name, Callable<? extends T> task) {
@@ -217,10 +242,10 @@ final class LiveScope extends OpenScope {
 
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
-        if (!isolated) {
+        if (!isolated || Failure.endsTheJob(error)) {
             cancelBecauseOf(fork, error);
-        } else if (Failure.endsTheJob(error)) {
-            cancelBecauseOf(fork, error);
+        } else if (budget != null && !fork.isDaemon()) {
+            budget.failed(this, error);
         }
         Waiter watch = failureWatch;
         if (watch != null) {
@@ -279,6 +304,13 @@ final class LiveScope extends OpenScope {
         Error fatal = isolated ? Failure.fatal(newest) : null;
         if (fatal != null) {
             throw bare(fatal, withBody(Failure.errors(newest)));
+        }
+        if (budget != null
+                && budget.isSpent()
+                && outsideCancel() == null
+                && (thrown == null || Cancellation.isInFlight(thrown))) {
+            discard(displayName(), value);
+            throw budget.exceeded(Failure.errors(newest), outcomes());
         }
         if (!isolated && !bodyFailedFirst && newest != null && isFailure(why) && !(thrown instanceof Error)) {
             throw failedByForks(newest);
@@ -391,7 +423,7 @@ final class LiveScope extends OpenScope {
         }
         for (Failure f : inOrder) {
             if (f.fork() instanceof LiveFork<?> fork && !fork.wasLookedAt()) {
-                unseen = new Failure(fork, f.error(), f.givenUp(), unseen);
+                unseen = new Failure(fork, f.name(), f.error(), f.givenUp(), unseen);
             }
         }
         if (unseen != null) {

@@ -37,6 +37,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     /** Makes the threads of forks, if the user wants to. */
     private final @Nullable ThreadFactory factory;
 
+    /** How many failures the scope goes on after, if it goes on after any. */
+    final @Nullable Budget budget;
+
     /** Replaced and filled by the owner; read by anyone. */
     private volatile Roster roster;
 
@@ -61,7 +64,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     OpenScope(Ledger ledger, ScopeSpec spec, Callable<?>[] slots) {
         super(ledger, spec);
-        factory = spec.threads();
+        factory = spec.conduct().threads();
+        budget = Budget.of(spec.conduct().tolerance());
         roster = new Roster(slots);
     }
 
@@ -325,7 +329,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     /** The owner was interrupted while it waited: by what is around the scope, since its own requests no longer do that. */
-    private void cancelledFromOutside(InterruptedException e) {
+    final void cancelledFromOutside(InterruptedException e) {
         if (outsideCancel == null) {
             outsideCancel = e;
         }
@@ -334,7 +338,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     // What forks tell: their threads.
 
-    final void forkStarted(ForkTask<?> fork) {
+    void forkStarted(ForkTask<?> fork) {
         if (context.listener() != null) {
             context.tell(new ScopeEvent.ForkStarted(displayName(), nameOf(fork)));
         }
@@ -344,18 +348,19 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
      * A task has thrown; nobody can see yet that it has ended. If a deadline around has passed by then, that was first, even if
      * the timer has not come to it yet: a client whose own time-out is the time left is as fast as the timer.
      */
-    final void record(ForkTask<?> fork, Throwable error) {
+    final void record(ForkTask<?> fork, String name, Throwable error) {
         if (context.deadline().passed()) {
             ledger.cancelPassed(this);
         }
         Failure before;
         do {
             before = failures;
-        } while (!FAILURES.compareAndSet(this, before, new Failure(fork, error, GivenUp.includes(error), before)));
+        } while (!FAILURES.compareAndSet(
+                this, before, new Failure(fork, name, error, GivenUp.includes(error), before)));
     }
 
     /** A fork has ended, and can be seen to have. */
-    final void forkEnded(ForkTask<?> fork) {
+    void forkEnded(ForkTask<?> fork) {
         if (fork.hasSucceeded()) {
             succeeded(fork);
         } else if (fork.hasFailed()) {
@@ -473,8 +478,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     final ScopeFailedException failedException(Failure newest, List<Throwable> errors) {
         ScopeFailedException e = new ScopeFailedException(
-                Words.scope(givenName()) + " failed: \""
-                        + nameOf(Failure.first(newest).fork()) + "\"",
+                Words.scope(givenName()) + " failed: \"" + Failure.first(newest).name() + "\"",
                 errors,
                 Failure.first(newest).givenUp());
         Failure.attach(e, errors); // what finds no room is in failures()
@@ -501,15 +505,15 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         context.discard(displayName(), fork, value);
     }
 
-    final List<String> unfinished() {
+    List<String> unfinished() {
         return roster.unfinished();
     }
 
-    final List<Outcome<?>> outcomes() {
+    List<Outcome<?>> outcomes() {
         return roster.outcomes();
     }
 
-    private void tellCreated(ForkTask<?> fork) {
+    void tellCreated(ForkTask<?> fork) {
         if (context.listener() != null) {
             context.tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)));
         }

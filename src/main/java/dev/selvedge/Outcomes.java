@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import java.time.Duration;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,22 +19,59 @@ import org.jspecify.annotations.Nullable;
 public final class Outcomes<I extends @Nullable Object, R extends @Nullable Object> extends AbstractList<Outcome<R>>
         implements RandomAccess {
 
-    private final List<I> items;
-    private final List<Outcome<R>> outcomes;
+    private final List<? extends I> items;
+    private final Entry[] entries;
 
-    Outcomes(List<I> items, List<Outcome<R>> outcomes) {
+    /**
+     * How one item ended.
+     *
+     * @param outcome how
+     * @param attempts how many attempts were made
+     * @param nanos how long it took
+     */
+    record Entry(Outcome<?> outcome, int attempts, long nanos) {}
+
+    Outcomes(List<? extends I> items, Entry[] entries) {
         this.items = items;
-        this.outcomes = outcomes;
+        this.entries = entries;
+    }
+
+    private Entry entry(int index) {
+        return entries[Objects.checkIndex(index, size())];
     }
 
     @Override
+    @SuppressWarnings("unchecked") // each is that of an item, and so has an R
     public Outcome<R> get(int index) {
-        return outcomes.get(Objects.checkIndex(index, size()));
+        return (Outcome<R>) entry(index).outcome;
     }
 
     @Override
     public int size() {
-        return outcomes.size();
+        return entries.length;
+    }
+
+    /**
+     * How many attempts the item at a place has taken.
+     *
+     * @param index the place, from 0 to {@code size() - 1}
+     * @return the number: 1 without a retry, or if the first attempt succeeded, or if an earlier run has
+     *     {@linkplain Task.Recorded#known done} it; 0 if the item was never begun. Hedges are not counted.
+     * @throws IndexOutOfBoundsException if there is no such place
+     */
+    public int attempts(int index) {
+        return entry(index).attempts;
+    }
+
+    /**
+     * How long the item at a place has taken, with all attempts and the waits between them.
+     *
+     * @param index the place, from 0 to {@code size() - 1}
+     * @return the time from its beginning to its end; zero if it was cut off, or never begun
+     * @throws IndexOutOfBoundsException if there is no such place
+     */
+    public Duration duration(int index) {
+        return Duration.ofNanos(entry(index).nanos);
     }
 
     /**
@@ -54,7 +92,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
      */
     public List<R> values() {
         List<R> values = new ArrayList<>();
-        for (Outcome<R> o : outcomes) {
+        for (Outcome<R> o : this) {
             if (o instanceof Outcome.Success<R>(var value)) {
                 values.add(value);
             }
@@ -69,12 +107,22 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
      */
     public List<Throwable> failures() {
         List<Throwable> failures = new ArrayList<>();
-        for (Outcome<R> o : outcomes) {
+        for (Outcome<R> o : this) {
             if (o instanceof Outcome.Failure<R>(var error)) {
                 failures.add(error);
             }
         }
         return Collections.unmodifiableList(failures);
+    }
+
+    /**
+     * The failures by type and message, for a report.
+     *
+     * @return a new unmodifiable list, the most frequent first; of equally frequent ones that which comes first in the order of
+     *     the items; empty if none failed
+     */
+    public List<FailureGroup> failureGroups() {
+        return FailureGroup.of(failures());
     }
 
     /**
@@ -100,7 +148,7 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
             Failure.attach(e, failures);
             throw e;
         }
-        for (Outcome<R> o : outcomes) {
+        for (Outcome<R> o : this) {
             if (o instanceof Outcome.Cancelled<R>(var reason)) {
                 throw ScopeCancelledException.settled(reason);
             }

@@ -67,8 +67,8 @@ record Policies(
     }
 
     /** A task of a block under these policies; itself if there are none. */
-    <T extends @Nullable Object> Callable<? extends T> around(Callable<? extends T> task, Frame block) {
-        return this == NONE ? task : () -> call(task, block.context, block);
+    <T extends @Nullable Object> Callable<? extends T> around(Callable<? extends T> task, Context context, Host host) {
+        return this == NONE ? task : () -> call(task, context, host);
     }
 
     /** As {@link #call}, on a thread with a ledger: whichever attempt is around, one that is retried or hedged begins anew. */

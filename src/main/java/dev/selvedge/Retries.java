@@ -58,6 +58,7 @@ final class Retries<T extends @Nullable Object> {
         while (true) {
             awaitNext(failure);
             attempts++;
+            host.retries();
             try {
                 return Attempt.within(
                         Attempt.again(attempts, elapsed(), failure),
@@ -204,10 +205,8 @@ final class Retries<T extends @Nullable Object> {
         return host.displayName();
     }
 
-    /** The fork whose task it is, or the scope if it runs in the thread of that. */
     private String fork() {
-        ForkTask<?> fork = Here.fork();
-        return fork != null && fork.scope == host ? fork.scope.nameOf(fork) : scope();
+        return host.taskName();
     }
 
     /** Carries the failures of earlier attempts into the log. */

@@ -31,9 +31,17 @@ public final class ScopeFailedException extends RuntimeException {
     /** Whether a retry has given up on the first failure already. */
     private final boolean givenUp;
 
+    private final transient List<Outcome<?>> outcomes;
+
     /** Of all failures, the first in time first. */
     ScopeFailedException(String what, List<Throwable> all, boolean givenUp) {
+        this(what, all, givenUp, List.of());
+    }
+
+    /** With what was done until then. */
+    ScopeFailedException(String what, List<Throwable> all, boolean givenUp, List<Outcome<?>> outcomes) {
         super(null, all.get(0));
+        this.outcomes = outcomes;
         this.what = what;
         this.all = List.copyOf(all);
         this.givenUp = givenUp;
@@ -69,6 +77,17 @@ public final class ScopeFailedException extends RuntimeException {
             }
         }
         return Collections.unmodifiableList(exceptions);
+    }
+
+    /**
+     * What was done before a call over items ended for a reason that is none of its items: its source threw, or what records
+     * outcomes did.
+     *
+     * @return an unmodifiable list of the outcomes of {@code map} and {@code outcomes} over items, in the order of the items;
+     *     empty in all other cases, and after serialization
+     */
+    public List<Outcome<?>> outcomes() {
+        return outcomes == null ? List.of() : outcomes;
     }
 
     /**

@@ -7,10 +7,8 @@ import dev.selvedge.time.TimeSource;
 import dev.selvedge.time.VirtualClock;
 import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
@@ -58,9 +56,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
-    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, false, null, Policies.NONE, Handover.NOTHING);
+    static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, Conduct.PLAIN, Policies.NONE, Handover.NOTHING);
 
     private static final Callable<?>[] NO_TASKS = {};
+    private static final Duration SECOND = Duration.ofSeconds(1);
 
     private final @Nullable String name;
 
@@ -68,8 +67,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     private final @Nullable Duration limit;
 
     private final @Nullable Deadline deadline;
-    private final boolean isolated;
-    private final @Nullable ThreadFactory threads;
+    private final Conduct conduct;
     private final Policies policies;
     private final Handover handover;
 
@@ -80,22 +78,24 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
             @Nullable String name,
             @Nullable Duration limit,
             @Nullable Deadline deadline,
-            boolean isolated,
-            @Nullable ThreadFactory threads,
+            Conduct conduct,
             Policies policies,
             Handover handover) {
         this.name = name;
         this.limit = limit;
         this.deadline = deadline;
-        this.isolated = isolated;
-        this.threads = threads;
+        this.conduct = conduct;
         this.policies = policies;
         this.handover = handover;
-        this.passing = new Host.Passing(name, threads);
+        this.passing = new Host.Passing(name, conduct.threads());
     }
 
     private ScopeSpec with(Handover next) {
-        return new ScopeSpec(name, limit, deadline, isolated, threads, policies, next);
+        return new ScopeSpec(name, limit, deadline, conduct, policies, next);
+    }
+
+    private ScopeSpec with(Conduct next) {
+        return new ScopeSpec(name, limit, deadline, next, policies, handover);
     }
 
     @Override
@@ -105,7 +105,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     @Override
     ScopeSpec with(Policies other) {
-        return new ScopeSpec(name, limit, deadline, isolated, threads, other, handover);
+        return new ScopeSpec(name, limit, deadline, conduct, other, handover);
     }
 
     // Steps.
@@ -118,8 +118,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      */
     @CheckReturnValue
     public ScopeSpec named(String name) {
-        return new ScopeSpec(
-                Objects.requireNonNull(name, "name"), limit, deadline, isolated, threads, policies, handover);
+        return new ScopeSpec(Objects.requireNonNull(name, "name"), limit, deadline, conduct, policies, handover);
     }
 
     /**
@@ -131,7 +130,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      */
     @CheckReturnValue
     public ScopeSpec deadline(Duration d) {
-        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, isolated, threads, policies, handover);
+        return new ScopeSpec(name, Objects.requireNonNull(d, "d"), null, conduct, policies, handover);
     }
 
     /**
@@ -143,7 +142,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      */
     @CheckReturnValue
     public ScopeSpec deadline(Deadline d) {
-        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), isolated, threads, policies, handover);
+        return new ScopeSpec(name, null, Objects.requireNonNull(d, "d"), conduct, policies, handover);
     }
 
     /**
@@ -154,7 +153,108 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      */
     @CheckReturnValue
     public ScopeSpec isolated() {
-        return new ScopeSpec(name, limit, deadline, true, threads, policies, handover);
+        return with(conduct.isolated());
+    }
+
+    /**
+     * With so many tasks at work at the same time at the most. A task counts from its start to its end, its waits and back-offs
+     * included. In a live scope, {@code fork} waits until there is room, and can be cancelled meanwhile; daemons do not count.
+     * In a call over items, so many threads work on all of them.
+     *
+     * @param atMost how many, at least 1; without this step there is no limit, but for items of an iterator: 1,024
+     * @return a new value; this one stays as it is
+     * @throws IllegalArgumentException if {@code atMost} is less than 1
+     */
+    @CheckReturnValue
+    public ScopeSpec concurrency(int atMost) {
+        if (atMost < 1) {
+            throw new IllegalArgumentException("atMost must be at least 1: " + atMost);
+        }
+        return with(conduct.atMost(atMost));
+    }
+
+    /**
+     * In a call over items, with a thread of its own for each item, as if each was forked: for work that leaves
+     * something in thread-locals. Without this step a thread works on one item after the other. On a {@link VirtualClock} each
+     * item has its own thread anyway. No effect elsewhere.
+     *
+     * @return a new value; this one stays as it is
+     */
+    @CheckReturnValue
+    public ScopeSpec threadPerItem() {
+        return with(conduct.withThreadPerItem());
+    }
+
+    /**
+     * With failures tolerated up to a part of the tasks that have ended: a failure does not cancel the others, until more than
+     * {@code ratio} of the tasks have failed, after all their attempts. Then the rest is cancelled, and
+     * {@link ErrorBudgetExceededException} is thrown; {@code outcomes} gives what there is instead. If the budget lasts until
+     * the end, and something failed, {@link ScopeFailedException} is thrown as ever, by {@code map} too: a list of values is
+     * never partial. Cancellations and refusals of policies count neither as failed nor as ended.
+     *
+     * <p>Adds to {@link #maxFailures}: whichever is spent first ends the job. No effect on {@code race} and {@code quorum}.
+     *
+     * @param ratio which part may fail, from 0, less than 1
+     * @param minSamples how many tasks must have ended before the ratio counts, at least 1
+     * @return a new value; this one stays as it is
+     * @throws IllegalArgumentException if one of them is not in its range
+     */
+    @CheckReturnValue
+    public ScopeSpec errorBudget(double ratio, int minSamples) {
+        return with(conduct.tolerating(Tolerance.ofRatio(conduct.tolerance(), ratio, minSamples)));
+    }
+
+    /**
+     * As {@link #errorBudget}, with a number: {@code maxFailures(10)} gives up at the eleventh.
+     *
+     * @param n how many tasks may fail; not negative
+     * @return a new value; this one stays as it is
+     * @throws IllegalArgumentException if {@code n} is negative
+     */
+    @CheckReturnValue
+    public ScopeSpec maxFailures(long n) {
+        return with(conduct.tolerating(Tolerance.ofFailures(conduct.tolerance(), n)));
+    }
+
+    /**
+     * With somebody told, in a call over items, how far it is: every second, and once at the end; see
+     * {@link #progress(Duration, Consumer)}.
+     *
+     * @param sink who is told
+     * @return a new value; this one stays as it is
+     */
+    @CheckReturnValue
+    public ScopeSpec progress(Consumer<? super Progress> sink) {
+        return with(conduct.reporting(SECOND, Objects.requireNonNull(sink, "sink")));
+    }
+
+    /**
+     * With somebody told, in a call over items, how far it is: at intervals while it runs, and once when all threads have
+     * ended, however the job ended. It replaces one given before. No effect elsewhere.
+     *
+     * @param every the time between two calls, at the least, and not longer unless the owner is busy with an iterator or a
+     *     callback; zero for as often as something ends
+     * @param sink who is told, on the thread that owns the scope; what it throws is reported as unhandled
+     * @return a new value; this one stays as it is
+     * @throws IllegalArgumentException if {@code every} is negative
+     */
+    @CheckReturnValue
+    public ScopeSpec progress(Duration every, Consumer<? super Progress> sink) {
+        if (Objects.requireNonNull(every, "every").isNegative()) {
+            throw new IllegalArgumentException("every must not be negative: " + every);
+        }
+        return with(conduct.reporting(every, Objects.requireNonNull(sink, "sink")));
+    }
+
+    /**
+     * With a meter that shows, to whoever asks it, how far a call over items is. No effect elsewhere.
+     *
+     * @param meter shows the call that began last; it replaces one given before
+     * @return a new value; this one stays as it is
+     */
+    @CheckReturnValue
+    public ScopeSpec progress(ProgressMeter meter) {
+        return with(conduct.reporting(Objects.requireNonNull(meter, "meter")));
     }
 
     /**
@@ -231,8 +331,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      */
     @CheckReturnValue
     public ScopeSpec threads(ThreadFactory factory) {
-        return new ScopeSpec(
-                name, limit, deadline, isolated, Objects.requireNonNull(factory, "factory"), policies, handover);
+        return with(conduct.in(Objects.requireNonNull(factory, "factory")));
     }
 
     // A task in the calling thread.
@@ -532,40 +631,81 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     }
 
     /**
-     * Applies a function to all items at the same time, each in a fork, and gives the results in the order of the
-     * items. The first failure cancels the others.
+     * Applies a function to all items, and gives the results in the order of the items. The first failure cancels the rest,
+     * unless there is an {@link #errorBudget}.
+     *
+     * <p>Few threads do the work: each takes the next item when it is done with one, and no item waits for a thread as long as
+     * {@link #concurrency} allows another one. Interrupts, blocks and propagated context are cleaned up between items;
+     * thread-locals are not, see {@link #threadPerItem}. Events and messages call the third item {@code fork-3}.
+     *
+     * <p>What is no {@code Collection} is pulled by the calling thread, as workers come to it, and may be endless; some 32 items
+     * are read ahead. {@code lines::iterator} makes a source of a stream. If the source throws, the job ends:
+     * {@link ScopeFailedException}, with what was done in {@code outcomes()}.
      *
      * @param <I> an item
      * @param <R> the result for an item
-     * @param items what to work on, null items included; read once, by the calling thread, before anything starts
+     * @param items what to work on, null items included; a collection is copied before anything starts
      * @param fn what to do with an item; several threads run it at the same time
      * @return an unmodifiable list, never partial; empty for no items
      */
     public <I extends @Nullable Object, R extends @Nullable Object> List<R> map(
             Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
-        Objects.requireNonNull(items, "items");
-        Objects.requireNonNull(fn, "fn"); // before the items are read: they may be there only once
-        return gather(ScopeSpec.<I, R>tasksOf(items(items), fn));
+        return Items.<R>map(this, items, fn);
     }
 
     /**
-     * Applies a function to all items at the same time, each in a fork, and gives an outcome for each, in the order of
-     * the items. A failure is an outcome, and the others go on; a deadline leaves {@code Cancelled} in the places of
-     * those that it cut off. Only a cancellation from outside, or an error of the virtual machine, is thrown.
+     * Does something with all items; like {@link #map}, but nothing is kept: a million items, or an endless source, need no more
+     * memory than those at work.
+     *
+     * @param <I> an item
+     * @param items what to work on, null items included; a collection is copied before anything starts
+     * @param action what to do with an item; several threads run it at the same time
+     */
+    public <I extends @Nullable Object> void forEach(Iterable<? extends I> items, Task.VoidOf<? super I, ?> action) {
+        Items.forEach(this, items, action);
+    }
+
+    /**
+     * Applies a function to all items, and gives an outcome for each, in the order of the items; works like {@link #map}. A
+     * failure is an outcome, and the others go on; a deadline leaves {@code Cancelled} in the places of those that it cut off,
+     * an {@link #errorBudget} that is spent likewise. Only a cancellation from outside, an error of the virtual machine, or a
+     * source that throws, is thrown.
      *
      * @param <I> an item
      * @param <R> the result for an item
-     * @param items what to work on, null items included; read once, by the calling thread, before anything starts
+     * @param items what to work on, null items included; a collection is copied before anything starts. Of another source, what
+     *     was not pulled has no outcome.
      * @param fn what to do with an item; several threads run it at the same time
      * @return one outcome for each item; empty for no items
      */
     public <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
             Iterable<? extends I> items, Task.Of<? super I, ? extends R, ?> fn) {
-        Objects.requireNonNull(items, "items");
-        Objects.requireNonNull(fn, "fn");
-        List<I> all = items(items);
-        List<Callable<R>> tasks = tasksOf(all, fn);
-        return new Outcomes<>(all, eachOf(tasks.toArray(new Callable<?>[0]), null));
+        return Items.<I, R>outcomes(this, items, fn);
+    }
+
+    /**
+     * Applies a function to all items, and hands each outcome to a callback as it comes; works like {@link #map}. A failure is
+     * an outcome, and the others go on. The callback runs in the calling thread, one call at a time, between the starts of
+     * items, which go first; so with {@link #concurrency} no more outcomes wait for it than that and some 32.
+     *
+     * <p>If the callback throws, the rest is cancelled and awaited, and what it threw leaves as it is. If the deadline passes or
+     * the error budget is spent, what was cut off, and of a collection also what was never begun, comes as {@code Cancelled}
+     * before the exception is thrown. If something outside asks it to stop, what has ended until then still comes.
+     *
+     * @param <I> an item
+     * @param <R> the result for an item
+     * @param <X> the checked exception of the callback; {@code RuntimeException} is inferred where there is none
+     * @param items what to work on, null items included; a collection is copied before anything starts
+     * @param fn what to do with an item; several threads run it at the same time
+     * @param sink gets each item with its outcome, once
+     * @throws X what the callback throws
+     */
+    public <I extends @Nullable Object, R extends @Nullable Object, X extends Exception> void eachCompleted(
+            Iterable<? extends I> items,
+            Task.Of<? super I, ? extends R, ?> fn,
+            Task.VoidOf2<? super I, ? super Outcome<R>, X> sink)
+            throws X {
+        Items.eachCompleted(this, items, fn, sink);
     }
 
     /**
@@ -595,24 +735,8 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
         return List.of((Outcome<R>[]) outcomes);
     }
 
-    private static CancelReason reasonOf(DeadlineExceededException e) {
+    static CancelReason reasonOf(DeadlineExceededException e) {
         return new CancelReason(CancelReason.Kind.DEADLINE, String.valueOf(e.getMessage()), e);
-    }
-
-    private static <I extends @Nullable Object> List<I> items(Iterable<? extends I> items) {
-        List<I> all = new ArrayList<>(items instanceof Collection<?> c ? c.size() : 10);
-        items.forEach(all::add);
-        return Collections.unmodifiableList(all);
-    }
-
-    @SuppressWarnings("NullAway") // an item may be null: NullAway does not see that its type says so
-    private static <I extends @Nullable Object, R extends @Nullable Object> List<Callable<R>> tasksOf(
-            List<I> items, Task.Of<? super I, ? extends R, ?> fn) {
-        List<Callable<R>> tasks = new ArrayList<>(items.size());
-        for (I item : items) {
-            tasks.add(() -> fn.call(item));
-        }
-        return tasks;
     }
 
     private static Callable<?>[] checked(Callable<?>[] tasks) {
@@ -631,13 +755,8 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
         return name;
     }
 
-    boolean isIsolated() {
-        return isolated;
-    }
-
-    @Nullable
-    ThreadFactory threads() {
-        return threads;
+    Conduct conduct() {
+        return conduct;
     }
 
     Handover handover() {
@@ -646,20 +765,14 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     /** What this says, if it says nothing but what blocks inside inherit. */
     Handover asDefaults() {
-        if (name != null
-                || limit != null
-                || deadline != null
-                || isolated
-                || threads != null
-                || policies != Policies.NONE) {
+        String more = name != null
+                ? "the name \"" + name + "\""
+                : limit != null || deadline != null
+                        ? "a deadline"
+                        : policies != Policies.NONE ? "a policy" : conduct.inWords();
+        if (more != null) {
             throw new IllegalArgumentException(
-                    "defaults have a clock, listeners, propagators and onDiscard, and nothing"
-                            + " else; this has "
-                            + (name != null
-                                    ? "the name \"" + name + "\""
-                                    : limit != null || deadline != null
-                                            ? "a deadline"
-                                            : isolated ? "isolated()" : threads != null ? "threads(...)" : "a policy"));
+                    "defaults have a clock, listeners, propagators and onDiscard, and nothing else; this has " + more);
         }
         return handover;
     }

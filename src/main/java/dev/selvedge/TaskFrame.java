@@ -20,7 +20,7 @@ class TaskFrame extends Frame {
     @Override
     @Nullable
     final ThreadFactory threads() {
-        return spec.threads();
+        return spec.conduct().threads();
     }
 
     @Override

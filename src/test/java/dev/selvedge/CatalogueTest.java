@@ -22,11 +22,8 @@ class CatalogueTest {
 
     private static Map<Integer, String> notCovered() {
         Map<Integer, String> m = new TreeMap<>();
-        put(m, "needs concurrency(n), which comes with long jobs", 18);
         put(m, "not offered: a deadline is not moved once its block has begun", 63);
-        put(m, "needs the error budget, which comes with long jobs", 118);
         put(m, "no stop condition by a predicate is offered yet", 119, 120);
-        put(m, "needs eachCompleted, which comes with long jobs", 123, 124, 125, 126);
         put(m, "cannot happen: scopes are lambdas, the inner one ends first", 134);
         put(m, "needs process, which comes with long jobs", 184, 185, 186, 187, 188, 189, 190, 191);
         put(m, "needs shutdown, which comes with long jobs", 192, 193, 194, 195, 196, 197, 198);

@@ -134,6 +134,31 @@ class MisuseMatrixTest {
         }
         row("ScopeSpec.map(Iterable, Task.Of)", "items", "fn");
         row("ScopeSpec.outcomes(Iterable, Task.Of)", "items", "fn");
+        row("ScopeSpec.forEach(Iterable, Task.VoidOf)", "items", "action");
+        row("ScopeSpec.eachCompleted(Iterable, Task.Of, Task.VoidOf2)", "items", "fn", "sink");
+        row("ScopeSpec.progress(Consumer)", "sink");
+        row("ScopeSpec.progress(ProgressMeter)", "meter");
+        Answer backwards = refused(IllegalArgumentException.class, "every must not be negative: {}");
+        Answer reports = fine(
+                (w, r) -> assertThat(((ScopeSpec) r).map(List.of("a"), i -> i)).containsExactly("a"));
+        row("ScopeSpec.progress(Duration, Consumer)", "every", "sink")
+                .at("every=zero", reports)
+                .at("every=huge", reports)
+                .at("every=negative", backwards)
+                .at("every=least", backwards);
+        Answer tooFew = refused(IllegalArgumentException.class, "atMost must be at least 1: {}");
+        row("ScopeSpec.concurrency(int)", "atMost")
+                .at("atMost=zero", tooFew)
+                .at("atMost=negative", tooFew)
+                .at("atMost=least", tooFew)
+                .at("atMost=huge", reports);
+        Answer noSample = refused(IllegalArgumentException.class, "minSamples must be at least 1: {}");
+        row("ScopeSpec.errorBudget(double, int)", "ratio", "minSamples")
+                .at("minSamples=zero", noSample)
+                .at("minSamples=negative", noSample)
+                .at("minSamples=least", noSample)
+                .at("minSamples=huge", reports);
+        row("ScopeSpec.maxFailures(long)", "n");
         row("ScopeSpec.outcomes(Collection)", "tasks").at("tasks=none", gives(List.of()));
         for (int i = 1; i <= 5; i++) {
             String of = "FanOut.Of" + i;
@@ -395,6 +420,14 @@ class MisuseMatrixTest {
                 .at("index=negative", outside)
                 .at("index=huge", outside)
                 .at("index=least", outside);
+        for (String kept : List.of("Outcomes.attempts(int)", "Outcomes.duration(int)")) {
+            row(kept, "index")
+                    .at("index=zero", fine)
+                    .at("index=negative", outside)
+                    .at("index=huge", outside)
+                    .at("index=least", outside);
+        }
+        row("new FailureGroup(long, Throwable)", "count", "first");
         row("Outcomes.item(int)", "index")
                 .at("index=zero", gives("a"))
                 .at("index=negative", outside)
@@ -505,6 +538,8 @@ class MisuseMatrixTest {
             "steps and sources without parameters: they give a value, at any time",
             Set.of(
                     "ScopeSpec.isolated()",
+                    "ScopeSpec.threadPerItem()",
+                    "ProgressMeter.create()",
                     "Deadline.never()",
                     "TimeSource.system()",
                     "TimeSource.never()",
@@ -531,6 +566,14 @@ class MisuseMatrixTest {
                     "Progress.rateInWords()",
                     "Progress.timeLeft()",
                     "ProgressBar.auto()",
+                    "ErrorBudgetExceededException.completed()",
+                    "ErrorBudgetExceededException.failed()",
+                    "ErrorBudgetExceededException.failureGroups()",
+                    "ErrorBudgetExceededException.outcomes()",
+                    "ErrorBudgetExceededException.succeeded()",
+                    "ProgressMeter.now()",
+                    "ScopeFailedException.outcomes()",
+                    "Outcomes.failureGroups()",
                     "Outcomes.size()",
                     "Outcomes.values()",
                     "Outcomes.failures()",

@@ -305,6 +305,15 @@ class MisuseOfOperationsTest {
                 "Fork.join",
                 "Fork.outcome",
                 "Fork.cancel"));
+        // by the tests of long jobs
+        known.addAll(Set.of(
+                "ScopeSpec.concurrency",
+                "ScopeSpec.errorBudget",
+                "ScopeSpec.maxFailures",
+                "ScopeSpec.progress",
+                "ScopeSpec.threadPerItem",
+                "ScopeSpec.forEach",
+                "ScopeSpec.eachCompleted"));
         // without arguments, of any thread, at any time
         known.addAll(Set.of(
                 "Selvedge.deadline",

@@ -79,6 +79,10 @@ final class MisuseWorld {
             sample(Instant.class, Instant.EPOCH),
             sample(int.class, 1),
             sample(long.class, 1L),
+            sample(double.class, 0.5),
+            sample(ProgressMeter.class, ProgressMeter.create()),
+            sample(Task.VoidOf2.class, (Task.VoidOf2<Object, Object, RuntimeException>)
+                    (a, b) -> ran.incrementAndGet()),
             sample(String.class, "name"),
             sample(Throwable.class, new IOException("broken")),
             sample(AutoCloseable.class, (AutoCloseable) () -> lab.note("closed")),
@@ -229,9 +233,7 @@ final class MisuseWorld {
         } else if (type == Outcome.class) {
             all.add(new Outcome.Failure<>(new IOException("broken")));
         } else if (type == Outcomes.class) {
-            all.add(new Outcomes<>(
-                    List.of("a", "b", "c"),
-                    List.of(new Outcome.Success<>("a"), new Outcome.Success<>("b"), new Outcome.Success<>("c"))));
+            all.add(spec.outcomes(List.of("a", "b", "c"), item -> item));
         } else if (type == ScopeFailedException.class) {
             all.add(new ScopeFailedException("the fork", List.of(new IllegalStateException("broken")), false));
         } else if (type == ProgressBar.class) {

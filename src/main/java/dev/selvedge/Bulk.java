@@ -1,0 +1,427 @@
+package dev.selvedge;
+
+import dev.selvedge.time.Deadline;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call over many items: few threads for many, each of which takes the next item when it is done with one.
+ *
+ * <p>Three parts make it up. The {@link Feed} says how items come to threads, and is what the owner does meanwhile; a {@link
+ * Worker} does the work; the {@link Harvest} keeps what comes of it, or hands it on. What is here is what they share: the
+ * counts, the budget, the progress, and the end.
+ */
+final class Bulk extends OpenScope {
+
+    private static final int FIRST_ROSTER = 8;
+
+    /** Of a job that goes on after failures, so many are kept as objects; all are counted. */
+    private static final int FAILURES_KEPT = 1000;
+
+    final Feed feed;
+    final Harvest harvest;
+    final Counts counts = new Counts();
+
+    private final Policies policies;
+    private final Task.Of<@Nullable Object, ?, ?> fn;
+    private final Task.@Nullable Recorded<@Nullable Object, @Nullable Object, ?> recorded;
+    private final Conduct conduct;
+    private final @Nullable Reporter reporter;
+
+    /** null → the first thing that ended the job, and is no failure of an item; by anyone. */
+    private final AtomicReference<@Nullable Ruined> ruined = new AtomicReference<>();
+
+    // The owner's.
+    private Carrier.@Nullable Load load;
+    private int workers;
+    private @Nullable Throwable callbackThrew;
+
+    /** Whether the owner itself was cut off: while it pulled an item, or in a callback. */
+    private boolean ownerCutOff;
+
+    /** Failures that may be kept; counted by workers. */
+    private final AtomicInteger failuresSeen = new AtomicInteger();
+
+    /**
+     * What ended the job, besides failures of items.
+     *
+     * @param what what it was, to be followed by "threw"
+     * @param error what it threw
+     */
+    private record Ruined(String what, Throwable error) {}
+
+    /** Says that an item was not worked on, since its job is over; the reason is kept elsewhere. */
+    static final class Ruin extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        Ruin() {
+            super(null, null, false, false);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // it is called with the items it was given with, and only its own results
+    Bulk(Ledger ledger, ScopeSpec spec, Task.Of<?, ?, ?> fn, Function<Bulk, Feed> feed, Harvest harvest) {
+        super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
+        this.policies = spec.policies();
+        this.conduct = spec.conduct();
+        this.fn = (Task.Of<@Nullable Object, ?, ?>) fn;
+        this.recorded = fn instanceof Task.Recorded<?, ?, ?> r
+                ? (Task.Recorded<@Nullable Object, @Nullable Object, ?>) r
+                : null;
+        this.harvest = harvest;
+        this.feed = feed.apply(this);
+        this.reporter = conduct.report() == null ? null : new Reporter(conduct.report(), this);
+    }
+
+    // The owner.
+
+    @Override
+    void weave() throws Throwable {
+        load = load();
+        Throwable cutOff = null;
+        try {
+            feed.weave();
+        } catch (Throwable t) {
+            cutOff = t;
+        }
+        Ledger.Verdict verdict = leaveFrame(cutOff);
+        if (cutOff == null) {
+            return;
+        }
+        if (!Cancellation.isInFlight(cutOff)) {
+            throw cutOff; // a thread could not be had
+        }
+        ownerCutOff = true;
+        unhandled(Cancellation.attachedTo(cutOff));
+        if (verdict != Ledger.Verdict.OWN) {
+            cancelledFromOutside(Cancellation.asInterrupt(cutOff));
+        }
+    }
+
+    int mostAtWork(int otherwise) {
+        return conduct.atMost() == 0 ? otherwise : conduct.atMost();
+    }
+
+    /** One more thread that works on what it can get. */
+    void startWorker() {
+        Worker worker = new Worker(this);
+        workers++;
+        ForkTask<?> fork = newFork(worker, null, workers);
+        worker.runsIn(fork);
+        start(fork);
+    }
+
+    /** A thread for one item, not started. */
+    Worker workerFor(long index, @Nullable Object item) {
+        Worker worker = new Worker(this);
+        worker.index = index;
+        worker.item = item;
+        worker.runsIn(newFork(worker::one, null, (int) index + 1));
+        return worker;
+    }
+
+    @Override
+    <T extends @Nullable Object> ForkTask<T> newRealFork(
+            Callable<? extends T> task, @Nullable String name, int number) {
+        return feed.isThreadPerItem() ? new LiveFork<>(this, task, name, number) : new ForkTask<>(this, task);
+    }
+
+    /** Threads that work on many items bear no item's name. */
+    @Override
+    @Nullable
+    String givenNameAt(int index) {
+        return feed.isThreadPerItem() || givenName() == null ? null : "worker-" + workers;
+    }
+
+    /** The callback threw: that is the end, and leaves as it is. */
+    void callbackThrew(Throwable t) {
+        callbackThrew = t;
+        String message = "what " + Words.scope(givenName()) + " calls for each outcome threw " + t;
+        cancel(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, t));
+    }
+
+    /** Tells of the progress, if it is time; and when it is time next. */
+    Deadline reportIfDue() {
+        return reporter == null ? context.clock().never() : reporter.tellIfDue();
+    }
+
+    boolean isReported() {
+        return reporter != null;
+    }
+
+    // On the threads of workers.
+
+    Callable<?> around(Callable<?> work, Worker worker) {
+        return carrying(load, policies.around(work, context, worker));
+    }
+
+    @Nullable
+    Object workOn(@Nullable Object item) throws Exception {
+        return recorded == null ? fn.call(item) : recorded.work(item);
+    }
+
+    Outcome.@Nullable Success<?> known(@Nullable Object item) {
+        if (recorded == null) {
+            return null;
+        }
+        try {
+            return recorded.known(item);
+        } catch (Throwable t) {
+            ruin("what is known of an item", t);
+            throw new Ruin();
+        }
+    }
+
+    /** Has an outcome recorded, if outcomes are; false if that failed, which is the end of the job. */
+    boolean isRecorded(@Nullable Object item, @Nullable Throwable error, @Nullable Object value) {
+        if (recorded == null) {
+            return true;
+        }
+        Here.Aside aside = Here.putAside();
+        try {
+            recorded.record(
+                    item, error == null ? new Outcome.Success<@Nullable Object>(value) : new Outcome.Failure<>(error));
+            return true;
+        } catch (Throwable t) {
+            discard(displayName(), value);
+            if (error != null) {
+                context.unhandled(displayName(), error);
+            }
+            ruin("the record of an outcome", t);
+            return false;
+        } finally {
+            aside.putBack();
+        }
+    }
+
+    /** Something ended the job that is no failure of an item. */
+    void ruin(String what, Throwable by) {
+        if (!ruined.compareAndSet(null, new Ruined(what + " of " + Words.scope(givenName()), by))) {
+            context.unhandled(displayName(), by);
+            return;
+        }
+        String message = what + " of " + Words.scope(givenName()) + " threw " + by;
+        cancelSilently(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, by));
+    }
+
+    long now() {
+        return context.clock().nanoTime();
+    }
+
+    static String nameOf(long index) {
+        return "fork-" + (index + 1);
+    }
+
+    void tellStarted(Worker worker) {
+        if (context.listener() != null) {
+            String name = nameOf(worker.index);
+            if (!feed.isThreadPerItem()) {
+                context.tell(new ScopeEvent.ForkCreated(displayName(), name));
+            }
+            context.tell(new ScopeEvent.ForkStarted(displayName(), name));
+        }
+    }
+
+    /** An item has ended, and is counted. */
+    void itemEnded(Worker worker, int how, @Nullable Throwable error, @Nullable Object value) {
+        if (error != null) {
+            itemFailed(worker, error);
+        } else if (how == Counts.SUCCEEDED && budget != null) {
+            budget.succeeded(this);
+        }
+        if (context.listener() != null) {
+            announceCancel();
+            Outcome<?> outcome = error != null
+                    ? new Outcome.Failure<>(error)
+                    : how == Counts.SUCCEEDED
+                            ? new Outcome.Success<@Nullable Object>(value)
+                            : new Outcome.Cancelled<>(reasonOfUnrun());
+            context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(worker.index), outcome));
+            announceCancel();
+        }
+        feed.itemEnded();
+    }
+
+    private void itemFailed(Worker worker, Throwable error) {
+        boolean endsTheJob = Failure.endsTheJob(error);
+        boolean ends = endsTheJob || (harvest.isAllOrNone() && budget == null);
+        if (ends || harvest.keepsFailures()) {
+            keep(worker, error);
+        }
+        if (ends) {
+            String message = "\"" + nameOf(worker.index) + "\" failed: " + error;
+            cancelSilently(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, error));
+        } else if (budget != null) {
+            budget.failed(this, error);
+        }
+    }
+
+    /** A job that goes on may have more failures than there is room for. */
+    private void keep(Worker worker, Throwable error) {
+        if (budget == null || harvest.isOutcomes() || failuresSeen.getAndIncrement() < FAILURES_KEPT) {
+            record(worker.fork(), nameOf(worker.index), error);
+        }
+    }
+
+    // What forks tell, which are no items here.
+
+    @Override
+    void tellCreated(ForkTask<?> fork) {
+        if (feed.isThreadPerItem()) {
+            super.tellCreated(fork);
+        }
+    }
+
+    @Override
+    void forkStarted(ForkTask<?> fork) {
+        // the items tell
+    }
+
+    @Override
+    void forkEnded(ForkTask<?> fork) {
+        if (feed.isThreadPerItem() && fork.wasCutOff()) { // before it began
+            super.forkEnded(fork);
+        }
+        if (fork.hasFailed()) {
+            failed(fork, fork.failure());
+        }
+        feed.forkEnded(fork);
+    }
+
+    @Override
+    void abandon() {
+        super.abandon();
+        if (reporter != null) {
+            reporter.tellLast();
+        }
+    }
+
+    @Override
+    void failed(ForkTask<?> fork, Throwable error) {
+        cancelBecauseOf(fork, error); // it was not the item: something is wrong with this class, or with the machine
+    }
+
+    @Override
+    void cancelForks() {
+        super.cancelForks();
+        feed.wakeOwner();
+    }
+
+    // The end: the owner.
+
+    @Override
+    @Nullable
+    Object conclude() throws Throwable {
+        CancelReason why = reason();
+        harvest.finish(this, why != null && !isFromOutside(why));
+        if (reporter != null) {
+            reporter.tellLast();
+        }
+        Failure newest = failures();
+        Error fatal = Failure.fatal(newest);
+        if (fatal != null) {
+            throw bare(fatal, Failure.errors(newest));
+        }
+        if (callbackThrew != null) {
+            throw leaving(callbackThrew, why);
+        }
+        Ruined by = ruined.get();
+        if (by != null) {
+            throw ruinedBy(by, newest);
+        }
+        if (newest != null && isOwnFailure(why)) {
+            throw failed(newest);
+        }
+        if (why != null && (ownerCutOff || !isComplete())) {
+            return cutShort(why, newest);
+        }
+        keepOutsideCancelPending();
+        if (newest != null && harvest.isAllOrNone()) {
+            discardAllValues();
+            throw failedException(newest, Failure.errors(newest));
+        }
+        return harvest.result();
+    }
+
+    /** Whether all items there are have ended by themselves. */
+    private boolean isComplete() {
+        long[] sums = counts.sums();
+        return feed.isExhausted() && sums[Counts.SUCCEEDED] + sums[Counts.FAILED] == feed.handedOut();
+    }
+
+    private boolean isFromOutside(CancelReason why) {
+        return outsideCancel() != null || isInherited(why);
+    }
+
+    /** The job was asked to stop before its end. */
+    private @Nullable Object cutShort(CancelReason why, @Nullable Failure newest) {
+        if (harvest.isOutcomes() && !isFromOutside(why)) {
+            keepOutsideCancelPending();
+            return harvest.result();
+        }
+        if (budget != null && budget.isSpent() && !isFromOutside(why)) {
+            throw budget.exceeded(Failure.errors(newest), outcomes());
+        }
+        RuntimeException e = stopped(why);
+        if (e instanceof ScopeCancelledException) {
+            discardAllValues();
+        }
+        throw e;
+    }
+
+    /** What ended the job leaves as the cause of the scope's own exception, with what was done until then. */
+    private Throwable ruinedBy(Ruined by, @Nullable Failure newest) {
+        List<Throwable> errors = new ArrayList<>(List.of(by.error));
+        for (Throwable e : Failure.errors(newest)) {
+            if (e != by.error) {
+                errors.add(e);
+            }
+        }
+        if (by.error instanceof Error error) {
+            return bare(error, errors);
+        }
+        keepOutsideCancelPending();
+        ScopeFailedException e = new ScopeFailedException(by.what, errors, false, outcomes());
+        unhandled(Failure.attach(e, errors));
+        return e;
+    }
+
+    private Throwable leaving(Throwable threw, @Nullable CancelReason why) {
+        keepOutsideCancelPending();
+        discardAllValues();
+        List<Throwable> others = Failure.errors(failures());
+        others.removeIf(e -> e == threw);
+        unhandled(others);
+        if (why != null && why.cause() != threw && !isFromOutside(why)) {
+            context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
+        }
+        return threw;
+    }
+
+    @Override
+    List<String> unfinished() {
+        return harvest.cutOffNames();
+    }
+
+    @Override
+    List<Outcome<?>> outcomes() {
+        return harvest.outcomes(reasonOfUnrun());
+    }
+
+    @Override
+    void discardAllValues() {
+        if (context.wantsDiscarded()) {
+            harvest.discardAll(this);
+        }
+    }
+
+    @Override
+    void forget() {
+        // nobody holds the job, or its threads; a meter that shows it has its last count
+    }
+}

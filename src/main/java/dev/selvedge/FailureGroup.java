@@ -1,0 +1,84 @@
+package dev.selvedge;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Failures of one type with one message, for a report: {@code 17 × java.io.IOException: connection reset}.
+ *
+ * @param count how many there are
+ * @param first the first of them
+ * @since 0.1
+ */
+public record FailureGroup(long count, Throwable first) {
+
+    /** Checks that there is one. */
+    public FailureGroup {
+        Objects.requireNonNull(first, "first");
+        if (count < 1) {
+            throw new IllegalArgumentException("count must be at least 1: " + count);
+        }
+    }
+
+    /** {@code 17 × java.io.IOException: connection reset}. */
+    @Override
+    public String toString() {
+        return count + " × " + first;
+    }
+
+    /** The groups of some failures, the largest first; of equal ones, that which came first. */
+    static List<FailureGroup> of(List<? extends Throwable> failures) {
+        Tally tally = new Tally(Integer.MAX_VALUE);
+        failures.forEach(tally::add);
+        return tally.groups();
+    }
+
+    /**
+     * Counts failures by type and message, as they come, on any thread. Messages may all be different: then only the first
+     * groups are kept.
+     */
+    static final class Tally {
+
+        private record Kind(Class<?> type, @Nullable String message) {}
+
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Map<Kind, FailureGroup> groups = new LinkedHashMap<>();
+        private final int most;
+
+        Tally(int most) {
+            this.most = most;
+        }
+
+        void add(Throwable failure) {
+            Kind kind = new Kind(failure.getClass(), failure.getMessage());
+            lock.lock();
+            try {
+                FailureGroup group = groups.get(kind);
+                if (group != null) {
+                    groups.put(kind, new FailureGroup(group.count() + 1, group.first()));
+                } else if (groups.size() < most) {
+                    groups.put(kind, new FailureGroup(1, failure));
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        List<FailureGroup> groups() {
+            lock.lock();
+            try {
+                List<FailureGroup> sorted = new ArrayList<>(groups.values());
+                sorted.sort(Comparator.comparingLong(FailureGroup::count).reversed()); // stable
+                return List.copyOf(sorted);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package dev.selvedge;
+
+import dev.selvedge.time.VirtualClock;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The calls over many items: what each keeps, and how its items come to threads. */
+final class Items {
+
+    private Items() {}
+
+    static <R extends @Nullable Object> List<R> map(ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn) {
+        Harvest harvest = new Harvest.Values();
+        @Nullable
+        Object[] values = Items.<@Nullable Object[]>run(spec, items, Objects.requireNonNull(fn, "fn"), harvest);
+        return values == null || values.length == 0 ? List.of() : new Values<>(values);
+    }
+
+    static <I extends @Nullable Object> void forEach(
+            ScopeSpec spec, Iterable<? extends I> items, Task.VoidOf<? super I, ?> action) {
+        Objects.requireNonNull(action, "action");
+        Task.Of<I, @Nullable Void, Exception> fn = item -> {
+            action.run(item);
+            return null;
+        };
+        Object unused = run(spec, items, fn, new Harvest.Nothing());
+    }
+
+    static <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
+            ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn) {
+        Harvest.All harvest = new Harvest.All();
+        Outcomes<I, R> outcomes;
+        try {
+            outcomes = Items.<Outcomes<I, R>>run(spec, items, Objects.requireNonNull(fn, "fn"), harvest);
+        } catch (DeadlineExceededException passedBefore) { // one that passes later leaves its mark in the outcomes
+            return harvest.unrun(ScopeSpec.reasonOf(passedBefore));
+        }
+        return outcomes == null ? harvest.unrun(Harvest.NOTHING_TO_DO) : outcomes;
+    }
+
+    static <X extends Exception> void eachCompleted(
+            ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn, Task.VoidOf2<?, ?, X> sink) throws X {
+        Objects.requireNonNull(fn, "fn");
+        Harvest harvest = new Harvest.Handed(Objects.requireNonNull(sink, "sink"));
+        Object unused = run(spec, items, fn, harvest);
+    }
+
+    /** Null if there is nothing to do. */
+    private static <T> @Nullable T run(ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn, Harvest harvest) {
+        Objects.requireNonNull(items, "items");
+        if (!(items instanceof Collection<?> collection)) {
+            return run(spec, fn, harvest, job -> {
+                int most = job.mostAtWork(Feed.WITHOUT_A_NUMBER);
+                return isThreadEach(spec, job)
+                        ? new PulledFeed.ThreadEach(job, items, Progress.UNKNOWN, most)
+                        : new PulledFeed.Ring(job, items, Progress.UNKNOWN, most);
+            });
+        }
+        @Nullable Object[] all = collection.toArray();
+        if (all.length == 0 && spec.conduct().report() == null) {
+            return null;
+        }
+        harvest.takeAll(all);
+        return run(spec, fn, harvest, job -> {
+            int most = job.mostAtWork(Math.max(1, all.length));
+            if (isThreadEach(spec, job)) {
+                return new PulledFeed.ThreadEach(job, Arrays.asList(all), all.length, most);
+            }
+            if (harvest instanceof Harvest.Handed) {
+                return new PulledFeed.Ring(job, Arrays.asList(all), all.length, most);
+            }
+            return new Feed.OfArray(job, all);
+        });
+    }
+
+    private static <T> T run(ScopeSpec spec, Task.Of<?, ?, ?> fn, Harvest harvest, Function<Bulk, Feed> feed) {
+        return ScopeSpec.execute(spec, ledger -> new Bulk(ledger, spec, fn, feed, harvest));
+    }
+
+    /** On a virtual clock the start of an item is an event. */
+    private static boolean isThreadEach(ScopeSpec spec, Bulk job) {
+        return spec.conduct().isThreadPerItem() || job.context.clock() instanceof VirtualClock;
+    }
+}
