@@ -2,6 +2,7 @@ package dev.selvedge;
 
 import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.Waiter;
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -45,6 +46,9 @@ final class LiveScope extends OpenScope {
 
     /** null → what is to be done on cancel, by the owner; read by cancellers. */
     private volatile @Nullable CancelActions cancelActions;
+
+    /** The processes that run in it, if any ever did. The owner's. */
+    private @Nullable Children children;
 
     /** What the scope throws for its forks: null → the one object, by whoever joins a failed fork first, or the owner. */
     private volatile @Nullable ScopeFailedException failed;
@@ -134,16 +138,49 @@ final class LiveScope extends OpenScope {
     void onCancel(Callable<?> action) {
         ensureOwner("have something done on cancel in");
         ensureInBody("have something done on cancel in");
+        CancelActions all = cancelActions();
+        Callable<?> carried = carrying(load(), action);
+        all.add(carried);
+        if (reasonHereOrAround() != null) {
+            all.begin(); // whoever cancelled may have been too early to find it
+        }
+    }
+
+    private CancelActions cancelActions() {
         CancelActions all = cancelActions;
         if (all == null) {
             all = new CancelActions(this);
             cancelActions = all;
         }
-        Callable<?> carried = carrying(load(), action);
-        all.add(carried);
-        if (reason() != null || ledger.reasonAround(below) != null) {
-            all.begin(); // whoever cancelled may have been too early to find it
+        return all;
+    }
+
+    private @Nullable CancelReason reasonHereOrAround() {
+        CancelReason why = reason();
+        return why == null ? ledger.reasonAround(below) : why;
+    }
+
+    ChildProcess process(ProcessBuilder command, Duration grace) throws IOException {
+        ensureOwner("start a process in");
+        ensureInBody("start a process in");
+        ledger.checkpoint();
+        CancelReason why = reasonHereOrAround();
+        if (why != null) { // a shield keeps it from the thread, but a process would not live here
+            throw ScopeCancelledException.inFlight(why, null);
         }
+        ChildProcess child = ChildProcess.start(command, grace, this);
+        resources.removeIf(r -> r instanceof ChildProcess.End end && end.isOver()); // a long job starts many of them
+        resources.push(child.end());
+        Children all = children;
+        if (all == null) {
+            all = new Children();
+            children = all;
+        }
+        all.add(child, cancelActions());
+        if (reasonHereOrAround() != null) {
+            all.endAgain(cancelActions());
+        }
+        return child;
     }
 
     boolean hasCancelActions() {
@@ -351,6 +388,7 @@ final class LiveScope extends OpenScope {
     void forget() {
         roster().detachAll();
         cancelActions = null;
+        children = null;
         value = null;
         thrown = null;
         failed = null;

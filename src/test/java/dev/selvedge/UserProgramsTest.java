@@ -43,7 +43,6 @@ class UserProgramsTest {
         w.put("U03_Nested", "concurrency");
         w.put("U09_Map", "concurrency");
         w.put("U11_EachCompleted", "eachCompleted");
-        w.put("U16_Process", "process");
         w.put("U17_Budget", "batch");
         w.put("U18_SharedSpec", "concurrency");
         w.put("U24_Trailing", "concurrency");
