@@ -39,6 +39,10 @@ public final class ChildProcess extends Process {
     private final Process process;
     private final List<String> command;
     private final String scope;
+
+    /** Of the scope: its owner has left it already when the process is ended. */
+    private final TimeSource time;
+
     private final ChildOutput out;
     private final ChildOutput err;
     private final ChildInput in;
@@ -57,6 +61,7 @@ public final class ChildProcess extends Process {
         this.err = new ChildOutput(this, process.getErrorStream(), errIsPiped);
         this.in = new ChildInput(process.getOutputStream());
         Context context = scope.context;
+        this.time = context.clock();
         this.ending =
                 new Ending(process, Words.process(command), grace, e -> context.unhandled(scope.displayName(), e));
         this.inStep = context.clock() instanceof VirtualClock virtual
@@ -271,7 +276,7 @@ public final class ChildProcess extends Process {
     void finish() {
         try {
             TimeSource.VoidWork<RuntimeException> work = ending::finish;
-            clock().external(work);
+            time.external(work);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // does not happen: it does not answer to interrupts
         }

@@ -53,7 +53,7 @@ public final class ProcessFailedException extends RuntimeException {
             return "";
         }
         String name = NAMES.get(signal);
-        return " (killed by signal " + signal + (name == null ? "" : ", " + name) + ")";
+        return " (by convention: killed by signal " + signal + (name == null ? "" : ", " + name) + ")";
     }
 
     /**
