@@ -8,6 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * What a process reads. Closing it does not wait for a thread that is blocked in writing because the process does not read:
  * that thread closes it when it comes back, at the latest when the process has ended.
+ *
+ * <p>No interrupt ends a write, but the end of the process does.
  */
 final class ChildInput extends OutputStream {
 
@@ -19,8 +21,12 @@ final class ChildInput extends OutputStream {
     /** false → true once, by anyone; who holds the lock, or can take it, then closes the pipe. */
     private volatile boolean closed;
 
-    ChildInput(OutputStream pipe) {
+    /** Throws if the process was ended on behalf of its scope, and the calling thread is to stop too. */
+    private final Runnable ensureNotCutOff;
+
+    ChildInput(OutputStream pipe, Runnable ensureNotCutOff) {
         this.pipe = pipe;
+        this.ensureNotCutOff = ensureNotCutOff;
     }
 
     @Override
@@ -52,6 +58,9 @@ final class ChildInput extends OutputStream {
                 throw new IOException("the stream was closed");
             }
             step.run();
+        } catch (IOException e) {
+            ensureNotCutOff.run(); // then nobody has broken the pipe but the scope
+            throw e;
         } finally {
             lock.unlock();
             if (closed) {

@@ -59,7 +59,7 @@ public final class ChildProcess extends Process {
         this.out = new ChildOutput(this, process.getInputStream(), as.redirectOutput() == Redirect.PIPE);
         boolean errIsPiped = as.redirectError() == Redirect.PIPE && !as.redirectErrorStream();
         this.err = new ChildOutput(this, process.getErrorStream(), errIsPiped);
-        this.in = new ChildInput(process.getOutputStream());
+        this.in = new ChildInput(process.getOutputStream(), this::ensureNotCutOff);
         Context context = scope.context;
         this.time = context.clock();
         this.ending =
