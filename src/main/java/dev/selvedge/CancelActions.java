@@ -50,6 +50,18 @@ final class CancelActions {
         }
     }
 
+    /** Two more, of which one is short and comes in its turn, and one may take its time and comes after all others. The owner. */
+    void add(Callable<?> first, Callable<?> atLast) {
+        lock.lock();
+        try {
+            actions.push(first);
+            actions.addLast(atLast);
+            startHelper();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The scope was asked to stop. Any thread, more than once. */
     void begin() {
         lock.lock();

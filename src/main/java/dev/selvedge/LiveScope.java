@@ -2,13 +2,12 @@ package dev.selvedge;
 
 import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.Waiter;
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -41,7 +40,7 @@ final class LiveScope extends OpenScope {
     private final Policies policies;
     private final boolean isolated;
     private final @Nullable Slots slots;
-    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+    private final Resources resources = new Resources(this);
     private final Daemons daemons = new Daemons(this);
 
     /** null → what is to be done on cancel, by the owner; read by cancellers. */
@@ -159,16 +158,39 @@ final class LiveScope extends OpenScope {
     void onCancel(Callable<?> action) {
         ensureOwner("have something done on cancel in");
         ensureInBody("have something done on cancel in");
+        CancelActions all = cancelActions();
+        Callable<?> carried = carrying(load(), action);
+        all.add(carried);
+        if (reasonHereOrAround() != null) {
+            all.begin(); // whoever cancelled may have been too early to find it
+        }
+    }
+
+    CancelActions cancelActions() {
         CancelActions all = cancelActions;
         if (all == null) {
             all = new CancelActions(this);
             cancelActions = all;
         }
-        Callable<?> carried = carrying(load(), action);
-        all.add(carried);
-        if (reason() != null || ledger.reasonAround(below) != null) {
-            all.begin(); // whoever cancelled may have been too early to find it
+        return all;
+    }
+
+    /** Why the scope was asked to stop, or a block around it; null if none was. */
+    @Nullable
+    CancelReason reasonHereOrAround() {
+        CancelReason why = reason();
+        return why == null ? ledger.reasonAround(below) : why;
+    }
+
+    ChildProcess process(ProcessBuilder command, Duration grace) throws IOException {
+        ensureOwner("start a process in");
+        ensureInBody("start a process in");
+        ledger.checkpoint();
+        CancelReason why = reasonHereOrAround();
+        if (why != null) { // a shield keeps it from the thread, but a process would not live here
+            throw ScopeCancelledException.inFlight(why, null);
         }
+        return resources.process(command, grace);
     }
 
     boolean hasCancelActions() {
@@ -203,7 +225,7 @@ final class LiveScope extends OpenScope {
     <R extends AutoCloseable> R use(R resource) {
         ensureOwner("use a resource in");
         ensureInBody("use a resource in");
-        resources.push(resource);
+        resources.add(resource);
         return resource;
     }
 
@@ -273,7 +295,7 @@ final class LiveScope extends OpenScope {
     @Nullable
     Object conclude() throws Throwable {
         endCancelActions();
-        List<Throwable> unclosed = closeResources();
+        List<Throwable> unclosed = resources.close();
         Object result;
         try {
             result = concludeBody();
@@ -438,22 +460,10 @@ final class LiveScope extends OpenScope {
         super.abandon();
         endCancelActions();
         Throwable t = thrown;
-        List<Throwable> lost = closeResources();
+        List<Throwable> lost = resources.close();
         if (t != null && !Cancellation.isInFlight(t) && !(t instanceof StuckClockError)) {
             lost.add(t);
         }
         unhandled(lost);
-    }
-
-    private List<Throwable> closeResources() {
-        List<Throwable> errors = new ArrayList<>();
-        while (!resources.isEmpty()) {
-            try {
-                resources.pop().close();
-            } catch (Throwable t) {
-                errors.add(t);
-            }
-        }
-        return errors;
     }
 }

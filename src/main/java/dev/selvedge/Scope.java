@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -190,6 +191,58 @@ public final class Scope extends PolicySteps<Scope> {
      */
     public void onCancel(Task.Void<?> action) {
         live.onCancel(ScopeSpec.callable(Objects.requireNonNull(action, "action")));
+    }
+
+    /**
+     * Starts a process that ends with this scope, with five seconds to end in; see {@link #process(ProcessBuilder,
+     * Duration)}.
+     *
+     * {@snippet class="dev.selvedge.examples.ProcessExamples" region="output"}
+     *
+     * @param command what is to be started; its streams may be redirected
+     * @return the process, alive until it exits by itself or the scope ends
+     * @throws IOException if it could not be started, as {@link ProcessBuilder#start()} throws it
+     * @throws ScopeCancelledException if the scope was asked to stop before; nothing is started then
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public ChildProcess process(ProcessBuilder command) throws IOException {
+        return live.process(Objects.requireNonNull(command, "command"), ChildProcess.GRACE);
+    }
+
+    /**
+     * Starts a process that ends with this scope. If the scope, or a block around it, is asked to stop, the process is
+     * ended at once, by a thread of the library's. If the scope simply ends, it is ended after the body and all forks, in
+     * turn with the resources of {@link #use}, the last one first.
+     *
+     * <p>To end a process is to ask it and all its descendants ({@link ProcessHandle#destroy()}), to wait until they have
+     * ended, at most so long as the grace is, and to kill those that are left. That a process had to be killed is reported
+     * as unhandled, and so is what goes wrong in ending it. The scope goes on when the process has exited, its descendants
+     * have ended, and its streams are closed. One that cannot be killed, since it belongs to another user, is reported
+     * after ten seconds, and left.
+     *
+     * <p>Descendants are those that can be seen from the process while it lives. What a process leaves behind when it exits
+     * by itself, or a daemon that has parted from it, is not found.
+     *
+     * <p>Time is real for a process, whatever the scope's clock is: a {@link dev.selvedge.time.VirtualClock} ticks along
+     * with real time while the process is alive.
+     *
+     * @param command what is to be started; its streams may be redirected
+     * @param grace from being asked to end to being killed; zero means that it is killed at once, and a duration too long
+     *     to count in nanoseconds (292 years) that it never is
+     * @return the process, alive until it exits by itself or the scope ends
+     * @throws IOException if it could not be started, as {@link ProcessBuilder#start()} throws it
+     * @throws ScopeCancelledException if the scope was asked to stop before; nothing is started then
+     * @throws IllegalArgumentException if {@code grace} is negative
+     * @throws WrongThreadException on another thread than the owner's
+     * @throws IllegalStateException after the body has ended
+     */
+    public ChildProcess process(ProcessBuilder command, Duration grace) throws IOException {
+        Objects.requireNonNull(command, "command");
+        if (Objects.requireNonNull(grace, "grace").isNegative()) {
+            throw new IllegalArgumentException("grace must not be negative: " + grace);
+        }
+        return live.process(command, grace);
     }
 
     /**

@@ -8,7 +8,16 @@ final class Words {
 
     private static final int NAMES_SHOWN = 10;
 
+    private static final int COMMAND_SHOWN = 200;
+
     private Words() {}
+
+    /** {@code the process "git diff"}; of a long command, the beginning. */
+    static String process(List<String> command) {
+        String words = String.join(" ", command);
+        String shown = words.length() <= COMMAND_SHOWN ? words : words.substring(0, COMMAND_SHOWN) + "...";
+        return "the process \"" + shown + "\"";
+    }
 
     /** {@code the scope "page"}, or {@code the scope} if it has no name. */
     static String scope(@Nullable String name) {

@@ -63,11 +63,12 @@ class HouseTest {
                 .containsExactly("Inherited.java");
     }
 
-    /** It never interrupts. Users get one from a fork, and give one to {@code await}: that is all. */
+    /** It never interrupts. Users get one from a fork and, as the JDK has it, from a process, and give one to {@code await}: that is all. */
     @Test
     @Lesson(75)
     void nothing_is_built_on_completable_futures() throws IOException {
-        assertThat(filesWith("CompletableFuture")).containsExactly("Arrival.java", "Fork.java", "LiveFork.java");
+        assertThat(filesWith("CompletableFuture"))
+                .containsExactly("Arrival.java", "ChildProcess.java", "Fork.java", "LiveFork.java");
     }
 
     @Test

@@ -211,6 +211,7 @@ class MisuseMatrixTest {
                 "have something done on cancel in",
                 fine((w, r) -> assertThat(w.ran).hasValue(1)),
                 "action");
+        processes();
         for (String why : List.of("String", "Throwable")) {
             row("Scope.cancel(" + why + ")", why.equals("String") ? "why" : "cause")
                     .at("in a fork", gives(true))
@@ -223,6 +224,41 @@ class MisuseMatrixTest {
         everywhere("Scope.name()", Scope.class, gives("page"));
         everywhere("Scope.isCancelled()", Scope.class, gives(false)).at("after cancel", gives(true));
         everywhere("Scope.toString()", Scope.class, gives("the scope \"page\""));
+    }
+
+    private void processes() {
+        Answer stopped = ends(ScopeCancelledException.class, "stop");
+        ownersOnly("Scope.process(ProcessBuilder)", "start a process in", stopped, "command");
+        Answer started = fine((w, r) -> assertThat(((ChildProcess) r).isAlive()).isFalse());
+        Answer negative = refused(IllegalArgumentException.class, "grace must not be negative: {}");
+        ownersOnly("Scope.process(ProcessBuilder, Duration)", "start a process in", stopped, "command", "grace")
+                .at("grace=zero", started)
+                .at("grace=huge", started)
+                .at("grace=negative", negative)
+                .at("grace=least", negative);
+        Answer read = fine(
+                (w, r) -> assertThat(((ChildProcess.Result) r).orThrow().out()).isEmpty());
+        Answer bound = refused(IllegalArgumentException.class, "maxBytes must not be negative: {}");
+        row("ChildProcess.output(int)", "maxBytes")
+                .at("maxBytes=zero", read)
+                .at("maxBytes=huge", read)
+                .at("maxBytes=negative", bound)
+                .at("maxBytes=least", bound);
+        row("ChildProcess.lines(Task.VoidOf)", "each");
+        row("ChildProcess.waitFor(long, TimeUnit)", "timeout", "unit");
+        Answer any = fine((w, r) -> assertThat(r).isNotNull());
+        row(
+                        "new ChildProcess.Result(List, int, String, String, boolean, boolean)",
+                        "command",
+                        "status",
+                        "out",
+                        "err",
+                        "outIsCut",
+                        "errIsCut")
+                .at("status=zero", any)
+                .at("status=negative", any)
+                .at("status=huge", any)
+                .at("status=least", any);
     }
 
     private Row ownersOnly(String signature, String what, Answer afterCancel, String... parameters) {
@@ -535,6 +571,24 @@ class MisuseMatrixTest {
                     "VirtualTime.supportsParameter(ParameterContext, ExtensionContext)",
                     "VirtualTime.resolveParameter(ParameterContext, ExtensionContext)",
                     "VirtualTime.afterEach(ExtensionContext)"),
+            "those of the JDK's Process, without parameters: by any thread, at any time",
+            Set.of(
+                    "ChildProcess.children()",
+                    "ChildProcess.descendants()",
+                    "ChildProcess.destroy()",
+                    "ChildProcess.destroyForcibly()",
+                    "ChildProcess.exitValue()",
+                    "ChildProcess.getErrorStream()",
+                    "ChildProcess.getInputStream()",
+                    "ChildProcess.getOutputStream()",
+                    "ChildProcess.info()",
+                    "ChildProcess.isAlive()",
+                    "ChildProcess.onExit()",
+                    "ChildProcess.output()",
+                    "ChildProcess.pid()",
+                    "ChildProcess.supportsNormalTermination()",
+                    "ChildProcess.toHandle()",
+                    "ChildProcess.waitFor()"),
             "steps and sources without parameters: they give a value, at any time",
             Set.of(
                     "ScopeSpec.isolated()",
@@ -560,6 +614,10 @@ class MisuseMatrixTest {
                     "ScopeFailedException.failures()",
                     "StuckClockError.fillInStackTrace()",
                     "Outcome.orThrow()",
+                    "ChildProcess.Result.orThrow()",
+                    "ProcessFailedException.command()",
+                    "ProcessFailedException.errorOutput()",
+                    "ProcessFailedException.status()",
                     "Progress.ended()",
                     "Progress.inFlight()",
                     "Progress.perSecond()",

@@ -81,6 +81,9 @@ class MisuseOfOperationsTest {
         n.add(new Null("every", "period", () -> spec.run(s -> s.every(null, () -> {}))));
         n.add(new Null("every", "action", () -> spec.run(s -> s.every(ofSeconds(1), null))));
         n.add(new Null("onCancel", "action", () -> spec.run(s -> s.onCancel(null))));
+        n.add(new Null("process", "command", () -> spec.run(s -> s.process(null))));
+        n.add(new Null("process", "command", () -> spec.run(s -> s.process(null, ofSeconds(1)))));
+        n.add(new Null("process", "grace", () -> spec.run(s -> s.process(new ProcessBuilder("true"), null))));
         VirtualClock clock = lab.clock();
         n.add(new Null("withGrace", "grace", () -> clock.withGrace(null)));
         n.add(new Null("withWatchdog", "patience", () -> clock.withWatchdog(null)));
@@ -173,12 +176,13 @@ class MisuseOfOperationsTest {
                 refused.put("daemon", catchThrowable(() -> s.daemon(ran::incrementAndGet)));
                 refused.put("every", catchThrowable(() -> s.every(ofSeconds(1), ran::incrementAndGet)));
                 refused.put("onCancel", catchThrowable(() -> s.onCancel(ran::incrementAndGet)));
+                refused.put("process", catchThrowable(() -> s.process(new ProcessBuilder("true"))));
             });
             fork.join();
         });
 
         assertThat(refused)
-                .hasSize(3)
+                .hasSize(4)
                 .allSatisfy((what, e) -> assertThat(e)
                         .isInstanceOf(WrongThreadException.class)
                         .hasMessageStartingWith("only the thread that opened the scope \"page\" can "));
@@ -197,7 +201,8 @@ class MisuseOfOperationsTest {
         for (Task.Void<Exception> late : List.<Task.Void<Exception>>of(
                 () -> kept[0].daemon(ran::incrementAndGet),
                 () -> kept[0].every(ofSeconds(1), ran::incrementAndGet),
-                () -> kept[0].onCancel(ran::incrementAndGet))) {
+                () -> kept[0].onCancel(ran::incrementAndGet),
+                () -> kept[0].process(new ProcessBuilder("true")))) {
             assertThatThrownBy(late::run)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageEndingWith("the scope \"page\": its body has ended");
@@ -269,6 +274,7 @@ class MisuseOfOperationsTest {
                 "Scope.daemon",
                 "Scope.every",
                 "Scope.onCancel",
+                "Scope.process",
                 "Fork.toCompletableFuture",
                 "VirtualClock.withGrace",
                 "VirtualClock.withWatchdog",

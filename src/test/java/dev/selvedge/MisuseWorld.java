@@ -26,6 +26,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -100,6 +101,8 @@ final class MisuseWorld {
             sample(ThreadFactory.class, (ThreadFactory) Thread.ofVirtual()::unstarted),
             sample(CompletionStage.class, CompletableFuture.completedFuture("stage")),
             sample(ScopeSpec.class, Selvedge.scope("not as defaults")),
+            sample(ProcessBuilder.class, new ProcessBuilder("true")),
+            sample(TimeUnit.class, TimeUnit.MINUTES),
             sample(Alarm.class, alarm()),
             sample(Object.class, "what"),
             sample(Thread.class, Thread.ofVirtual().unstarted(() -> {})),
@@ -196,6 +199,8 @@ final class MisuseWorld {
                                 e -> assertThat(e).isNull(),
                                 e -> assertThat(e).isInstanceOf(ScopeCancelledException.class));
             });
+        } else if (type == ChildProcess.class) {
+            spec.run(s -> call.on(s.process(new ProcessBuilder("true"))));
         } else if (type == Selvedge.class) {
             Throwable late = catchThrowable(() -> lab.scope("around")
                     .deadline(Duration.ofSeconds(2))
