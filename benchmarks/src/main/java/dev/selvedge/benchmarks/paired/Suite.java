@@ -8,7 +8,8 @@ import java.util.stream.Stream;
 interface Suite {
 
     /** Every suite. */
-    List<Suite> ALL = Stream.concat(Stream.of(new Gather()), PolicyCalls.SUITES.stream())
+    List<Suite> ALL = Stream.<List<? extends Suite>>of(List.of(new Gather()), MapItems.suites(), PolicyCalls.SUITES)
+            .<Suite>flatMap(List::stream)
             .toList();
 
     /** The suite of a name. */
