@@ -263,7 +263,10 @@ final class Bulk extends OpenScope {
 
     /** A job that goes on may have more failures than there is room for. */
     private void keep(Worker worker, Throwable error) {
-        if (budget == null || harvest.isOutcomes() || failuresSeen.getAndIncrement() < FAILURES_KEPT) {
+        if (budget == null
+                || harvest.isOutcomes()
+                || Failure.endsTheJob(error)
+                || failuresSeen.getAndIncrement() < FAILURES_KEPT) {
             record(worker.fork(), nameOf(worker.index), error);
         }
     }
@@ -331,8 +334,11 @@ final class Bulk extends OpenScope {
             throw leaving(callbackThrew, why);
         }
         Ruined by = ruined.get();
-        if (by != null) {
+        if (by != null && why != null && why.cause() == by.error) {
             throw ruinedBy(by, newest);
+        }
+        if (by != null) { // something else had ended the job before
+            context.unhandled(displayName(), by.error);
         }
         if (newest != null && isOwnFailure(why)) {
             throw failed(newest);
@@ -343,7 +349,9 @@ final class Bulk extends OpenScope {
         keepOutsideCancelPending();
         if (newest != null && harvest.isAllOrNone()) {
             discardAllValues();
-            throw failedException(newest, Failure.errors(newest));
+            ScopeFailedException e = failedException(newest, Failure.errors(newest));
+            e.addUnkept(Math.max(0, failuresSeen.get() - FAILURES_KEPT));
+            throw e;
         }
         return harvest.result();
     }

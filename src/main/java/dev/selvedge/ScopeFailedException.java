@@ -33,6 +33,9 @@ public final class ScopeFailedException extends RuntimeException {
 
     private final transient List<Outcome<?>> outcomes;
 
+    /** How many failures there are besides these. Set by whoever makes this. */
+    private int unkept;
+
     /** Of all failures, the first in time first. */
     ScopeFailedException(String what, List<Throwable> all, boolean givenUp) {
         this(what, all, givenUp, List.of());
@@ -51,6 +54,11 @@ public final class ScopeFailedException extends RuntimeException {
         return givenUp;
     }
 
+    /** More items have failed than are kept as objects. */
+    void addUnkept(int more) {
+        unkept = more;
+    }
+
     /** More forks have failed since this was made. */
     void extend(List<Throwable> now) {
         all = List.copyOf(now);
@@ -59,7 +67,7 @@ public final class ScopeFailedException extends RuntimeException {
     /** Which fork of which scope failed with what, and how many more did. */
     @Override
     public String getMessage() {
-        int more = all.size() - 1;
+        int more = all.size() - 1 + unkept;
         return what + " threw " + all.get(0)
                 + (more == 0 ? "" : " (and " + more + (more == 1 ? " more failure)" : " more failures)"));
     }

@@ -114,6 +114,17 @@ class ErrorBudgetTest {
     }
 
     @Test
+    void a_job_of_many_failures_keeps_the_first_thousand_and_counts_the_others() {
+        var failed =
+                Blocks.failed(() -> lab.scope().concurrency(1).maxFailures(5000).forEach(upTo(3000), i -> {
+                    throw new IOException("no " + i);
+                }));
+
+        assertThat(failed.failures()).hasSize(1000);
+        assertThat(failed).hasMessageEndingWith("threw java.io.IOException: no 0 (and 2999 more failures)");
+    }
+
+    @Test
     void the_ratio_must_be_exceeded() {
         assertThat(Tolerance.ofRatio(null, 0.2, 20).isSpent(25, 5)).isFalse();
         assertThat(Tolerance.ofRatio(null, 0.2, 20).isSpent(26, 6)).isTrue();
