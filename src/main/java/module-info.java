@@ -8,6 +8,7 @@ module dev.selvedge {
     requires static org.junit.jupiter.api;
 
     exports dev.selvedge;
+    exports dev.selvedge.batch;
     exports dev.selvedge.policy;
     exports dev.selvedge.time;
 }

@@ -44,7 +44,7 @@ class UserProgramsTest {
         w.put("U09_Map", "concurrency");
         w.put("U11_EachCompleted", "eachCompleted");
         w.put("U16_Process", "process");
-        w.put("U17_Budget", "batch");
+        w.put("U17_Budget", "errorBudget");
         w.put("U18_SharedSpec", "concurrency");
         w.put("U24_Trailing", "concurrency");
         w.put("U26_Observe", "observe");
