@@ -40,7 +40,6 @@ class UserProgramsTest {
 
     private static Map<String, String> waiting() {
         Map<String, String> w = new TreeMap<>();
-        w.put("U17_Budget", "batch");
         w.put("U26_Observe", "observe");
         return w;
     }
