@@ -55,10 +55,10 @@ final class FaultyDisk implements Disk {
 
         @Override
         public void append(byte[] bytes) throws IOException {
-            appends.incrementAndGet();
             int fits = (int) Math.min(room.get(), bytes.length);
             room.addAndGet(-fits);
             real.append(Arrays.copyOf(bytes, fits));
+            appends.incrementAndGet();
             if (fits < bytes.length) {
                 throw new IOException("No space left on device");
             }

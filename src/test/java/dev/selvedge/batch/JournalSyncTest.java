@@ -16,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.selvedge.Selvedge;
 import dev.selvedge.batch.Journal.Sync;
+import dev.selvedge.time.StuckClockError;
 import dev.selvedge.time.VirtualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -191,10 +192,14 @@ class JournalSyncTest {
     void what_an_earlier_run_left_to_the_system_is_given_to_the_disk_first() {
         write(file, "a");
 
-        open(file, Sync.EVERY, disk).close();
-        assertThat(disk.syncs).hasValue(1);
-
-        open(file, Sync.interval(ofSeconds(1)), disk).close();
+        try (Journal<String> journal = open(file, Sync.EVERY, disk)) {
+            assertThat(journal.contains("a")).isTrue();
+            assertThat(disk.syncs).hasValue(1);
+        }
+        try (Journal<String> journal = open(file, Sync.interval(ofSeconds(1)), disk)) {
+            assertThat(journal.contains("a")).isTrue();
+            assertThat(disk.syncs).hasValue(2);
+        }
         assertThat(disk.syncs).hasValue(2);
     }
 
@@ -233,8 +238,10 @@ class JournalSyncTest {
         try (Journal<String> journal = open(file, Sync.EVERY, disk)) {
             Thread leader = Thread.ofVirtual().start(() -> succeed(journal, "a"));
             syncing.await();
-            Thread helper = Thread.ofVirtual().start(() -> {
-                spinUntil(() -> disk.appends.get() == 2);
+            Thread me = Thread.currentThread();
+            Thread helper = Thread.ofPlatform().start(() -> {
+                spinUntil(() -> disk.appends.get() == 2 && me.getState() == Thread.State.WAITING);
+                awaitDeadlock(); // by then the other clock has been looked at too
                 go.countDown();
             });
 
@@ -244,6 +251,11 @@ class JournalSyncTest {
             helper.join();
         }
         assertThat(lines(file)).containsExactly("{\"key\":\"a\"}", "{\"key\":\"b\"}");
+    }
+
+    private static void awaitDeadlock() {
+        VirtualClock clock = VirtualClock.jumping();
+        assertThatThrownBy(() -> clock.waiter().await(clock.never())).isInstanceOf(StuckClockError.class);
     }
 
     // Now and then.
