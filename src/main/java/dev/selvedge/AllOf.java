@@ -12,17 +12,10 @@ final class AllOf extends Gathering {
 
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
-        if (budget == null || Failure.endsTheJob(error)) {
+        if (budget == null) {
             cancelBecauseOf(fork, error);
         } else {
-            budget.failed(this, error);
-        }
-    }
-
-    @Override
-    void succeeded(ForkTask<?> fork) {
-        if (budget != null) {
-            budget.succeeded(this);
+            Budget.goOn(this, fork, error);
         }
     }
 

@@ -52,6 +52,15 @@ final class Budget {
         judge(scope);
     }
 
+    /** A fork has failed in a scope that goes on: it stops only if its budget is spent, or nothing is to go on. */
+    static void goOn(OpenScope scope, ForkTask<?> fork, Throwable error) {
+        if (Failure.endsTheJob(error)) {
+            scope.cancelBecauseOf(fork, error);
+        } else if (scope.budget != null && !fork.isDaemon()) {
+            scope.budget.failed(scope, error);
+        }
+    }
+
     private void judge(Frame scope) {
         long bad = failed.get();
         if (bad > 0 && scope.reason() == null) {

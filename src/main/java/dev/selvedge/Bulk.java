@@ -150,8 +150,9 @@ final class Bulk extends OpenScope {
         return reporter == null ? context.clock().never() : reporter.tellIfDue();
     }
 
+    /** Whether the owner has somebody to tell while the job runs. */
     boolean isReported() {
-        return reporter != null;
+        return reporter != null && reporter.hasSink();
     }
 
     // On the threads of workers.
@@ -248,10 +249,9 @@ final class Bulk extends OpenScope {
     }
 
     private void itemFailed(Worker worker, Throwable error) {
-        boolean endsTheJob = Failure.endsTheJob(error);
-        boolean ends = endsTheJob || (harvest.isAllOrNone() && budget == null);
-        if (ends || harvest.keepsFailures()) {
-            keep(worker, error);
+        boolean ends = Failure.endsTheJob(error) || (harvest.isAllOrNone() && budget == null);
+        if (ends || harvest.isOutcomes() || (harvest.isAllOrNone() && isAmongFirst())) {
+            record(worker.fork(), nameOf(worker.index), error);
         }
         if (ends) {
             String message = "\"" + nameOf(worker.index) + "\" failed: " + error;
@@ -262,13 +262,8 @@ final class Bulk extends OpenScope {
     }
 
     /** A job that goes on may have more failures than there is room for. */
-    private void keep(Worker worker, Throwable error) {
-        if (budget == null
-                || harvest.isOutcomes()
-                || Failure.endsTheJob(error)
-                || failuresSeen.getAndIncrement() < FAILURES_KEPT) {
-            record(worker.fork(), nameOf(worker.index), error);
-        }
+    private boolean isAmongFirst() {
+        return failuresSeen.getAndIncrement() < FAILURES_KEPT;
     }
 
     // What forks tell, which are no items here.

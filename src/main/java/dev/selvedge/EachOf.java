@@ -12,18 +12,7 @@ final class EachOf extends Gathering {
 
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
-        if (Failure.endsTheJob(error)) {
-            cancelBecauseOf(fork, error);
-        } else if (budget != null) {
-            budget.failed(this, error);
-        }
-    }
-
-    @Override
-    void succeeded(ForkTask<?> fork) {
-        if (budget != null) {
-            budget.succeeded(this);
-        }
+        Budget.goOn(this, fork, error);
     }
 
     @Override

@@ -25,11 +25,6 @@ abstract sealed class Harvest {
         return false;
     }
 
-    /** Whether failures are still of interest when the item has ended. */
-    boolean keepsFailures() {
-        return true;
-    }
-
     /** Whether anybody wants to know how long an item took. */
     boolean isTimed() {
         return false;
@@ -55,6 +50,11 @@ abstract sealed class Harvest {
         List<String> names = new ArrayList<>();
         cutOff.stream().sorted().forEach(i -> names.add(Bulk.nameOf(i)));
         return Collections.unmodifiableList(names);
+    }
+
+    /** Whether the owner has to do something with each outcome. */
+    boolean needsOwner() {
+        return false;
     }
 
     /** Hands one outcome on, if one waits. The owner. */
@@ -216,7 +216,9 @@ abstract sealed class Harvest {
     /** An outcome for each, with what it took. */
     static final class All extends Kept {
 
-        private final List<@Nullable Object> items = new ArrayList<>();
+        /** Replaced if all are there from the start. The owner's. */
+        private List<@Nullable Object> items = new ArrayList<>();
+
         private CancelReason ofUnrun = NOTHING_TO_DO;
 
         @Override
@@ -245,7 +247,7 @@ abstract sealed class Harvest {
         @Override
         void takeAll(@Nullable Object[] all) {
             super.takeAll(all);
-            Collections.addAll(items, all);
+            items = Arrays.asList(all);
         }
 
         @Override
@@ -350,8 +352,8 @@ abstract sealed class Harvest {
         }
 
         @Override
-        boolean keepsFailures() {
-            return false;
+        boolean needsOwner() {
+            return true;
         }
 
         @Override

@@ -70,7 +70,7 @@ final class Items {
             if (isThreadEach(spec, job)) {
                 return new PulledFeed.ThreadEach(job, Arrays.asList(all), all.length, most);
             }
-            if (harvest instanceof Harvest.Handed) {
+            if (harvest.needsOwner()) {
                 return new PulledFeed.Ring(job, Arrays.asList(all), all.length, most);
             }
             return new Feed.OfArray(job, all);

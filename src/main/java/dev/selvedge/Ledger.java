@@ -198,23 +198,23 @@ class Ledger {
 
     /** Whatever the code that ran until now has left behind: blocks whose leaving broke off, an attempt. */
     final void reset() {
-        for (Frame broken = top; broken != null; broken = broken.below) {
-            Verdict unused = leave(broken, null);
-            broken.disarm();
-            broken.seal();
-        }
+        leaveAbove(null);
         top = null;
         attempt = null;
     }
 
     /** Takes a frame that was left off the stack; and with it those above, whose own leaving broke off with a full stack. */
     final void pop(Frame f) {
+        leaveAbove(f);
+        top = f.below;
+    }
+
+    private void leaveAbove(@Nullable Frame f) {
         for (Frame broken = top; broken != f && broken != null; broken = broken.below) {
             Verdict unused = leave(broken, null);
             broken.disarm();
             broken.seal();
         }
-        top = f.below;
     }
 
     /** A request addressed outside {@code f} was consumed, but something else is to be thrown or returned: it stays pending. */

@@ -125,13 +125,6 @@ final class LiveScope extends OpenScope {
         }
     }
 
-    @Override
-    void succeeded(ForkTask<?> fork) {
-        if (budget != null && !fork.isDaemon()) {
-            budget.succeeded(this);
-        }
-    }
-
     private <T extends @Nullable Object> LiveFork<T> newFork(@Nullable String name, Callable<? extends T> task) {
         ForkTask<T> fork = newFork(carrying(load(), task), name, ++forked);
         return (LiveFork<T>) fork;
@@ -264,10 +257,10 @@ final class LiveScope extends OpenScope {
 
     @Override
     void failed(ForkTask<?> fork, Throwable error) {
-        if (!isolated || Failure.endsTheJob(error)) {
+        if (!isolated) {
             cancelBecauseOf(fork, error);
-        } else if (budget != null && !fork.isDaemon()) {
-            budget.failed(this, error);
+        } else {
+            Budget.goOn(this, fork, error);
         }
         Waiter watch = failureWatch;
         if (watch != null) {

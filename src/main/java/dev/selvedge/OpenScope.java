@@ -91,7 +91,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     abstract void failed(ForkTask<?> fork, Throwable error);
 
     /** What becomes of the scope when a task has given a value; on the fork's thread. */
-    void succeeded(ForkTask<?> fork) {}
+    void succeeded(ForkTask<?> fork) {
+        if (budget != null && !fork.isDaemon()) {
+            budget.succeeded(this);
+        }
+    }
 
     /** Opens the scope, does all that is to be done, and gives or throws what comes of it. */
     @Override

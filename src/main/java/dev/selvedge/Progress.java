@@ -61,31 +61,6 @@ public record Progress(
         }
     }
 
-    /**
-     * The numbers of a call that goes on.
-     *
-     * @param total how many items there are; {@link #UNKNOWN} if nobody knows
-     * @param started how many items were begun, ended or not
-     * @param succeeded how many have given a value
-     * @param failed how many have failed, after all their attempts
-     * @param cancelled how many were begun, and then cut off
-     * @param retried how many attempts were made beyond the first ones
-     * @param known how many of {@code succeeded} were not worked on
-     * @param elapsed how long the call has taken until now
-     * @throws IllegalArgumentException if one of them, or the time, is negative; {@code total} may be {@link #UNKNOWN}
-     */
-    public Progress(
-            long total,
-            long started,
-            long succeeded,
-            long failed,
-            long cancelled,
-            long retried,
-            long known,
-            Duration elapsed) {
-        this(total, started, succeeded, failed, cancelled, retried, known, elapsed, false);
-    }
-
     private static void check(long n, String what) {
         if (n < 0) {
             throw new IllegalArgumentException(what + " must not be negative: " + n);

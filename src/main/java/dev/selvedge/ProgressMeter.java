@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProgressMeter {
 
-    private static final Progress NOTHING_YET = new Progress(Progress.UNKNOWN, 0, 0, 0, 0, 0, 0, Duration.ZERO);
+    private static final Progress NOTHING_YET = new Progress(Progress.UNKNOWN, 0, 0, 0, 0, 0, 0, Duration.ZERO, false);
 
     /** Counts as long as the call runs; afterwards gives the last count. */
     private volatile @Nullable Supplier<Progress> counter;

@@ -55,7 +55,7 @@ abstract sealed class PulledFeed extends Feed {
 
     /** Whether the owner has nothing left to do here: the threads may be. */
     private boolean isDone() {
-        boolean isNeeded = job.isReported() || job.harvest instanceof Harvest.Handed;
+        boolean isNeeded = job.isReported() || job.harvest.needsOwner();
         return isExhausted() && !job.harvest.hasWaiting() && (!isNeeded || isIdle());
     }
 
@@ -134,13 +134,14 @@ abstract sealed class PulledFeed extends Feed {
         private final int most;
         private final ReentrantLock lock = new ReentrantLock();
 
-        // Guarded by the lock.
+        // Changed under the lock; the counts are looked at without it, since the owner does so more often than anything
+        // happens.
         private final @Nullable Object[] ring = new Object[READ_AHEAD];
-        private long taken;
-        private long put;
+        private volatile long taken;
+        private volatile long put;
 
         /** Workers that will take what is there before they end. */
-        private int takers;
+        private volatile int takers;
 
         // The owner's: so many threads are started without a pause; twice as many after each pause that was of no use.
         private int withoutPause;
@@ -154,12 +155,7 @@ abstract sealed class PulledFeed extends Feed {
 
         @Override
         boolean hasRoom() {
-            lock.lock();
-            try {
-                return put - taken < ring.length;
-            } finally {
-                lock.unlock();
-            }
+            return put - taken < ring.length;
         }
 
         @Override
@@ -195,10 +191,11 @@ abstract sealed class PulledFeed extends Feed {
         private void startIfNeeded() {
             lock.lock();
             try {
-                if (put == taken || takers == most) {
+                int there = takers;
+                if (put == taken || there == most) {
                     return;
                 }
-                takers++;
+                takers = there + 1;
             } finally {
                 lock.unlock();
             }
@@ -210,15 +207,16 @@ abstract sealed class PulledFeed extends Feed {
             boolean isHalfEmpty;
             lock.lock();
             try {
-                if (put == taken) {
-                    takers--;
+                long index = taken;
+                if (put == index) {
+                    leaveLocked();
                     return false;
                 }
-                int at = (int) (taken % ring.length);
-                worker.index = taken;
+                int at = (int) (index % ring.length);
+                worker.index = index;
                 worker.item = ring[at];
                 ring[at] = null;
-                taken++;
+                taken = index + 1;
                 isHalfEmpty = put - taken == ring.length / 2;
             } finally {
                 lock.unlock();
@@ -233,10 +231,15 @@ abstract sealed class PulledFeed extends Feed {
         void left() {
             lock.lock();
             try {
-                takers--;
+                leaveLocked();
             } finally {
                 lock.unlock();
             }
+        }
+
+        private void leaveLocked() {
+            int there = takers;
+            takers = there - 1;
         }
 
         @Override
@@ -251,38 +254,23 @@ abstract sealed class PulledFeed extends Feed {
 
         @Override
         boolean isIdle() {
-            lock.lock();
-            try {
-                return takers == 0 && put == taken;
-            } finally {
-                lock.unlock();
-            }
+            return takers == 0 && put == taken;
         }
 
         @Override
         boolean isAllTaken() {
-            lock.lock();
-            try {
-                return put == taken;
-            } finally {
-                lock.unlock();
-            }
+            return put == taken;
         }
 
         @Override
         long started() {
-            lock.lock();
-            try {
-                return taken;
-            } finally {
-                lock.unlock();
-            }
+            return taken;
         }
 
         @Override
         void forEachLeft(Left action) {
-            for (; taken < put; taken++) {
-                action.accept(taken, ring[(int) (taken % ring.length)]);
+            for (long index = taken; index < put; index++) {
+                action.accept(index, ring[(int) (index % ring.length)]);
             }
             super.forEachLeft(action);
         }

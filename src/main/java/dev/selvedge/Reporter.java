@@ -49,6 +49,10 @@ final class Reporter {
                 over);
     }
 
+    boolean hasSink() {
+        return sink != null;
+    }
+
     /** Tells if it is time; when it is time next. */
     Deadline tellIfDue() {
         if (next.passed()) {

@@ -233,15 +233,15 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      * ended, however the job ended. It replaces one given before. No effect elsewhere.
      *
      * @param every the time between two calls, at the least, and not longer unless the owner is busy with an iterator or a
-     *     callback; zero for as often as something ends
+     *     callback; positive
      * @param sink who is told, on the thread that owns the scope; what it throws is reported as unhandled
      * @return a new value; this one stays as it is
-     * @throws IllegalArgumentException if {@code every} is negative
+     * @throws IllegalArgumentException if {@code every} is zero or negative
      */
     @CheckReturnValue
     public ScopeSpec progress(Duration every, Consumer<? super Progress> sink) {
-        if (Objects.requireNonNull(every, "every").isNegative()) {
-            throw new IllegalArgumentException("every must not be negative: " + every);
+        if (!Objects.requireNonNull(every, "every").isPositive()) {
+            throw new IllegalArgumentException("every must be positive: " + every);
         }
         return with(conduct.reporting(every, Objects.requireNonNull(sink, "sink")));
     }

@@ -222,7 +222,7 @@ public interface Task<T extends @Nullable Object, X extends Exception> extends C
 
     /**
      * Work on an item whose outcome is kept somewhere: in a journal, a table, a file. Over many items,
-     * {@code map}, {@code forEach}, {@code outcomes} and
+     * {@code map}, {@code outcomes} and
      * {@code eachCompleted} of {@link ScopeSpec} call the three steps one by one, for each item on the thread that works on it: they ask
      * for what is {@link #known}; if nothing is, they {@link #work}, under the policies; what comes of that after all
      * attempts they have {@link #record recorded}, once. An item counts as done when that has returned. If {@code known} or

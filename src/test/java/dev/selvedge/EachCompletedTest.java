@@ -187,24 +187,44 @@ class EachCompletedTest {
     }
 
     @Test
-    void what_has_ended_is_handed_on_even_if_the_scope_around_is_cancelled() {
+    void what_ends_while_the_scope_around_is_cancelled_is_handed_on_and_what_is_cut_off_is_not() {
         var cancelled = catchThrowableOfType(
                 ScopeCancelledException.class,
                 () -> lab.scope().run(s -> {
                     Blocks.cancelAfter(s, ofSeconds(2));
                     lab.scope()
                             .eachCompleted(
-                                    List.of(1, 2, 9),
-                                    i -> {
-                                        Selvedge.shielded(() -> Selvedge.sleep(ofSeconds(i == 2 ? 3 : 1)));
-                                        Selvedge.sleep(ofSeconds(i == 9 ? 9 : 0));
-                                        return i;
-                                    },
+                                    List.of(1, 3, 9),
+                                    i -> i == 3
+                                            ? Selvedge.shielded(() -> slow(i)) // it cannot be cut off
+                                            : slow(i),
                                     (i, o) -> lab.note(i + " " + word(o)));
                 }));
 
-        assertThat(cancelled).isNotNull();
-        assertThat(lab.trail()).contains("1s 1 gave 1").doesNotContain("2s 9 cut off: CALLER");
+        assertThat(cancelled.reason().kind()).isEqualTo(CancelReason.Kind.CALLER);
+        assertThat(lab.trail()).containsExactly("1s 1 gave 1", "3s 3 gave 3");
+        assertThat(Blocks.flag()).isFalse();
+    }
+
+    @Test
+    void when_the_error_budget_is_spent_the_rest_comes_as_cancelled_before_that_is_thrown() {
+        var spent = catchThrowableOfType(
+                ErrorBudgetExceededException.class,
+                () -> lab.scope()
+                        .concurrency(1)
+                        .maxFailures(1)
+                        .eachCompleted(
+                                List.of("a", "b", "c", "d"),
+                                i -> {
+                                    Selvedge.sleep(ofSeconds(1));
+                                    throw new IOException(i);
+                                },
+                                (i, o) -> lab.note(i + " " + word(o))));
+
+        assertThat(spent.failed()).isEqualTo(2);
+        assertThat(lab.trail())
+                .containsExactly(
+                        "1s a threw a", "2s b threw b", "2s c cut off: ERROR_BUDGET", "2s d cut off: ERROR_BUDGET");
     }
 
     @Test

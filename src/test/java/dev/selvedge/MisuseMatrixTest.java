@@ -87,9 +87,6 @@ class MisuseMatrixTest {
                     "in a foreign thread", (Situation) MisuseMatrixTest::staticInAForeignThread,
                     "after cancel", (Situation) MisuseMatrixTest::staticAfterCancel));
 
-    private static final List<String> PROGRESS =
-            List.of("total", "started", "succeeded", "failed", "cancelled", "retried", "known", "elapsed");
-
     private final Map<String, Row> table = new LinkedHashMap<>();
 
     // The table.
@@ -141,11 +138,11 @@ class MisuseMatrixTest {
         row("ScopeSpec.eachCompleted(Iterable, Task.Of, Task.VoidOf2)", "items", "fn", "sink");
         row("ScopeSpec.progress(Consumer)", "sink");
         row("ScopeSpec.progress(ProgressMeter)", "meter");
-        Answer backwards = refused(IllegalArgumentException.class, "every must not be negative: {}");
+        Answer backwards = refused(IllegalArgumentException.class, "every must be positive: {}");
         Answer reports = fine(
                 (w, r) -> assertThat(((ScopeSpec) r).map(List.of("a"), i -> i)).containsExactly("a"));
         row("ScopeSpec.progress(Duration, Consumer)", "every", "sink")
-                .at("every=zero", reports)
+                .at("every=zero", backwards)
                 .at("every=huge", reports)
                 .at("every=negative", backwards)
                 .at("every=least", backwards);
@@ -433,13 +430,18 @@ class MisuseMatrixTest {
                 .nullable("lastFailure")
                 .counts("number", fine)
                 .times("elapsed", fine);
-        String numbers = "long, long, long, long, long, long, long, Duration";
         Answer negative = refused(IllegalArgumentException.class, "elapsed must not be negative: {}");
-        row("new Progress(" + numbers + ")", PROGRESS.toArray(String[]::new))
-                .times("elapsed", fine)
-                .at("elapsed=negative", negative)
-                .at("elapsed=least", negative);
-        row("new Progress(" + numbers + ", boolean)", withLast(PROGRESS, "over"))
+        row(
+                        "new Progress(long, long, long, long, long, long, long, Duration, boolean)",
+                        "total",
+                        "started",
+                        "succeeded",
+                        "failed",
+                        "cancelled",
+                        "retried",
+                        "known",
+                        "elapsed",
+                        "over")
                 .times("elapsed", fine)
                 .at("elapsed=negative", negative)
                 .at("elapsed=least", negative);
@@ -472,10 +474,6 @@ class MisuseMatrixTest {
                 .at("index=negative", outside)
                 .at("index=huge", outside)
                 .at("index=least", outside);
-    }
-
-    private static String[] withLast(List<String> parameters, String last) {
-        return Stream.concat(parameters.stream(), Stream.of(last)).toArray(String[]::new);
     }
 
     private static Answer says(String text) {

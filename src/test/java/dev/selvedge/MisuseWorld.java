@@ -62,7 +62,7 @@ final class MisuseWorld {
             sample(boolean.class, false),
             sample(List.class, List.of()),
             sample(Retry.DelaySource.class, Retry.DelaySource.BACKOFF),
-            sample(Progress.class, new Progress(1, 0, 0, 0, 0, 0, 0, Duration.ZERO)),
+            sample(Progress.class, new Progress(1, 0, 0, 0, 0, 0, 0, Duration.ZERO, false)),
             sample(Retry.Reason.class, Retry.Reason.ATTEMPTS),
             sample(Task.class, (Task<String, RuntimeException>) () -> "ran " + ran.incrementAndGet()),
             sample(Task.Void.class, (Task.Void<RuntimeException>) ran::incrementAndGet),

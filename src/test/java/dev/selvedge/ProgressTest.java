@@ -1,7 +1,7 @@
 package dev.selvedge;
 
-import static java.time.Duration.ZERO;
 import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofNanos;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -125,7 +125,7 @@ class ProgressTest {
             told.clear();
             AtomicInteger ended = new AtomicInteger();
 
-            lab.realScope().concurrency(4).progress(ZERO, told::add).forEach(items, i -> ended.getAndIncrement());
+            lab.realScope().concurrency(4).progress(ofNanos(1), told::add).forEach(items, i -> ended.getAndIncrement());
 
             Progress last = told.get(told.size() - 1);
             assertThat(last.over()).isTrue();

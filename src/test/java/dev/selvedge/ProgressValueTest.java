@@ -27,7 +27,7 @@ class ProgressValueTest {
 
     @Test
     void items_end_in_three_ways_and_the_others_that_began_are_in_flight() {
-        Progress p = new Progress(100, 50, 20, 7, 3, 9, 5, ofSeconds(1));
+        Progress p = new Progress(100, 50, 20, 7, 3, 9, 5, ofSeconds(1), false);
 
         assertThat(p.ended()).isEqualTo(30);
         assertThat(p.inFlight()).isEqualTo(20);
@@ -36,7 +36,7 @@ class ProgressValueTest {
 
     @Test
     void numbers_read_one_after_the_other_never_give_less_than_nothing() {
-        Progress p = new Progress(10, 3, 4, 0, 0, 0, 6, ofSeconds(1));
+        Progress p = new Progress(10, 3, 4, 0, 0, 0, 6, ofSeconds(1), false);
 
         assertThat(p.inFlight()).isZero();
         assertThat(p.perSecond()).isZero();
@@ -47,19 +47,20 @@ class ProgressValueTest {
 
     @Test
     void the_rate_counts_what_was_worked_on_to_its_end() {
-        Progress p = new Progress(100, 50, 20, 10, 5, 0, 6, ofMillis(1500));
+        Progress p = new Progress(100, 50, 20, 10, 5, 0, 6, ofMillis(1500), false);
 
         assertThat(p.perSecond()).isEqualTo(16.0);
     }
 
     @Test
     void without_time_or_work_there_is_no_rate() {
-        assertThat(new Progress(100, 50, 20, 10, 5, 0, 0, ZERO).perSecond()).isZero();
-        assertThat(new Progress(100, 50, 0, 0, 5, 0, 0, ofSeconds(1)).perSecond())
+        assertThat(new Progress(100, 50, 20, 10, 5, 0, 0, ZERO, false).perSecond())
                 .isZero();
-        assertThat(new Progress(100, 50, 20, 0, 0, 0, 20, ofSeconds(1)).rateInWords())
+        assertThat(new Progress(100, 50, 0, 0, 5, 0, 0, ofSeconds(1), false).perSecond())
+                .isZero();
+        assertThat(new Progress(100, 50, 20, 0, 0, 0, 20, ofSeconds(1), false).rateInWords())
                 .isEmpty();
-        assertThat(new Progress(100, 50, 20, 0, 0, 0, 20, ofSeconds(1)).timeLeft())
+        assertThat(new Progress(100, 50, 20, 0, 0, 0, 20, ofSeconds(1), false).timeLeft())
                 .isEmpty();
     }
 
@@ -77,39 +78,40 @@ class ProgressValueTest {
     }
 
     private static String rate(long items, Duration in) {
-        return new Progress(Progress.UNKNOWN, items, items, 0, 0, 0, 0, in).rateInWords();
+        return new Progress(Progress.UNKNOWN, items, items, 0, 0, 0, 0, in, false).rateInWords();
     }
 
     // The time left.
 
     @Test
     void the_rest_takes_as_long_as_the_rate_says() {
-        assertThat(new Progress(100, 30, 20, 5, 0, 0, 0, ofSeconds(5)).timeLeft())
+        assertThat(new Progress(100, 30, 20, 5, 0, 0, 0, ofSeconds(5), false).timeLeft())
                 .contains(ofSeconds(15));
     }
 
     @Test
     void what_an_earlier_run_has_done_does_not_make_this_one_faster() {
-        assertThat(new Progress(100, 60, 50, 0, 0, 0, 40, ofSeconds(5)).timeLeft())
+        assertThat(new Progress(100, 60, 50, 0, 0, 0, 40, ofSeconds(5), false).timeLeft())
                 .contains(ofSeconds(25));
     }
 
     @Test
     void cancelled_items_need_no_more_time() {
-        assertThat(new Progress(100, 60, 20, 0, 40, 0, 0, ofSeconds(5)).timeLeft())
+        assertThat(new Progress(100, 60, 20, 0, 40, 0, 0, ofSeconds(5), false).timeLeft())
                 .contains(ofSeconds(10));
     }
 
     @Test
     void nothing_left_takes_no_time_even_without_a_rate() {
-        assertThat(new Progress(0, 0, 0, 0, 0, 0, 0, ZERO).timeLeft()).contains(ZERO);
-        assertThat(new Progress(5, 5, 5, 0, 0, 0, 5, ZERO).timeLeft()).contains(ZERO);
-        assertThat(new Progress(5, 6, 6, 0, 0, 0, 0, ofSeconds(1)).timeLeft()).contains(ZERO);
+        assertThat(new Progress(0, 0, 0, 0, 0, 0, 0, ZERO, false).timeLeft()).contains(ZERO);
+        assertThat(new Progress(5, 5, 5, 0, 0, 0, 5, ZERO, false).timeLeft()).contains(ZERO);
+        assertThat(new Progress(5, 6, 6, 0, 0, 0, 0, ofSeconds(1), false).timeLeft())
+                .contains(ZERO);
     }
 
     @Test
     void nobody_knows_how_long_an_unknown_number_of_items_takes() {
-        assertThat(new Progress(Progress.UNKNOWN, 60, 50, 0, 0, 0, 0, ofSeconds(5)).timeLeft())
+        assertThat(new Progress(Progress.UNKNOWN, 60, 50, 0, 0, 0, 0, ofSeconds(5), false).timeLeft())
                 .isEmpty();
     }
 
@@ -131,7 +133,7 @@ class ProgressValueTest {
 
     @Test
     void an_estimate_beyond_all_times_is_the_longest_that_can_be_counted() {
-        Progress p = new Progress(MANY, 1, 1, 0, 0, 0, 0, HUGE);
+        Progress p = new Progress(MANY, 1, 1, 0, 0, 0, 0, HUGE, false);
 
         assertThat(p.timeLeft()).contains(ofNanos(Long.MAX_VALUE));
         assertThat(p).hasToString("1 of 9,223,372,036,854,775,807 (0 %), 0.0/h, 2562047 h 47 min left");
@@ -139,7 +141,7 @@ class ProgressValueTest {
 
     @Test
     void all_but_one_of_very_many_are_not_all() {
-        Progress p = new Progress(MANY - 7, MANY, MANY - 8, 0, 0, 0, 0, ZERO);
+        Progress p = new Progress(MANY - 7, MANY, MANY - 8, 0, 0, 0, 0, ZERO, false);
 
         assertThat(p).hasToString("9,223,372,036,854,775,799 of 9,223,372,036,854,775,800 (99 %), 8 in flight");
     }
@@ -147,16 +149,18 @@ class ProgressValueTest {
     @Test
     void negative_numbers_are_refused_by_name() {
         Duration second = ofSeconds(1);
-        refused(() -> new Progress(-2, 0, 0, 0, 0, 0, 0, second), "total must be -1 (not known) or more: -2");
-        refused(() -> new Progress(1, -1, 0, 0, 0, 0, 0, second), "started must not be negative: -1");
-        refused(() -> new Progress(1, 0, -2, 0, 0, 0, 0, second), "succeeded must not be negative: -2");
-        refused(() -> new Progress(1, 0, 0, -3, 0, 0, 0, second), "failed must not be negative: -3");
-        refused(() -> new Progress(1, 0, 0, 0, -4, 0, 0, second), "cancelled must not be negative: -4");
-        refused(() -> new Progress(1, 0, 0, 0, 0, -5, 0, second), "retried must not be negative: -5");
+        refused(() -> new Progress(-2, 0, 0, 0, 0, 0, 0, second, false), "total must be -1 (not known) or more: -2");
+        refused(() -> new Progress(1, -1, 0, 0, 0, 0, 0, second, false), "started must not be negative: -1");
+        refused(() -> new Progress(1, 0, -2, 0, 0, 0, 0, second, false), "succeeded must not be negative: -2");
+        refused(() -> new Progress(1, 0, 0, -3, 0, 0, 0, second, false), "failed must not be negative: -3");
+        refused(() -> new Progress(1, 0, 0, 0, -4, 0, 0, second, false), "cancelled must not be negative: -4");
+        refused(() -> new Progress(1, 0, 0, 0, 0, -5, 0, second, false), "retried must not be negative: -5");
         refused(
-                () -> new Progress(1, 0, 0, 0, 0, 0, Long.MIN_VALUE, second),
+                () -> new Progress(1, 0, 0, 0, 0, 0, Long.MIN_VALUE, second, false),
                 "known must not be negative: -9223372036854775808");
-        refused(() -> new Progress(1, 0, 0, 0, 0, 0, 0, ofNanos(-1)), "elapsed must not be negative: PT-0.000000001S");
+        refused(
+                () -> new Progress(1, 0, 0, 0, 0, 0, 0, ofNanos(-1), false),
+                "elapsed must not be negative: PT-0.000000001S");
     }
 
     private static void refused(ThrowingCallable made, String message) {
@@ -169,18 +173,18 @@ class ProgressValueTest {
 
     @Test
     void one_line_says_it_all() {
-        assertThat(new Progress(5_000, 1_220, 1_201, 3, 0, 0, 0, ofNanos(5_733_333_333L)))
+        assertThat(new Progress(5_000, 1_220, 1_201, 3, 0, 0, 0, ofNanos(5_733_333_333L), false))
                 .hasToString("1,204 of 5,000 (24 %), 3 failed, 16 in flight, 210/s, 19 s left");
-        assertThat(new Progress(5_000, 1_220, 1_100, 3, 2, 17, 1_000, ofSeconds(100)))
+        assertThat(new Progress(5_000, 1_220, 1_100, 3, 2, 17, 1_000, ofSeconds(100), false))
                 .hasToString("1,105 of 5,000 (22 %), 1,000 known before, 3 failed, 2 cancelled, 17 retried,"
                         + " 115 in flight, 1.0/s, 1 h 3 min left");
     }
 
     @Test
     void what_is_not_known_is_left_out() {
-        assertThat(new Progress(5_000, 0, 0, 0, 0, 0, 0, ZERO)).hasToString("0 of 5,000 (0 %)");
-        assertThat(new Progress(0, 0, 0, 0, 0, 0, 0, ZERO)).hasToString("0 of 0");
-        assertThat(new Progress(Progress.UNKNOWN, 20, 12, 0, 0, 0, 0, ofSeconds(4)))
+        assertThat(new Progress(5_000, 0, 0, 0, 0, 0, 0, ZERO, false)).hasToString("0 of 5,000 (0 %)");
+        assertThat(new Progress(0, 0, 0, 0, 0, 0, 0, ZERO, false)).hasToString("0 of 0");
+        assertThat(new Progress(Progress.UNKNOWN, 20, 12, 0, 0, 0, 0, ofSeconds(4), false))
                 .hasToString("12, 8 in flight, 3.0/s");
     }
 
@@ -194,13 +198,14 @@ class ProgressValueTest {
 
     @Test
     void a_hundred_percent_is_all() {
-        assertThat(new Progress(1_000, 1_000, 999, 0, 0, 0, 0, ZERO).toString()).contains("(99 %)");
-        assertThat(new Progress(5, 6, 6, 0, 0, 0, 0, ZERO).toString()).startsWith("6 of 5 (100 %)");
+        assertThat(new Progress(1_000, 1_000, 999, 0, 0, 0, 0, ZERO, false).toString())
+                .contains("(99 %)");
+        assertThat(new Progress(5, 6, 6, 0, 0, 0, 0, ZERO, false).toString()).startsWith("6 of 5 (100 %)");
     }
 
     @Test
     void the_end_is_not_near_before_it_is_there() {
-        assertThat(new Progress(100_000, 99_999, 99_999, 0, 0, 0, 0, ofSeconds(1)).toString())
+        assertThat(new Progress(100_000, 99_999, 99_999, 0, 0, 0, 0, ofSeconds(1), false).toString())
                 .endsWith(", 1 s left");
     }
 
@@ -209,7 +214,7 @@ class ProgressValueTest {
         Locale before = Locale.getDefault();
         Locale.setDefault(Locale.GERMANY);
         try {
-            assertThat(new Progress(5_000, 1_500, 1_500, 0, 0, 0, 0, ofSeconds(1_000)))
+            assertThat(new Progress(5_000, 1_500, 1_500, 0, 0, 0, 0, ofSeconds(1_000), false))
                     .hasToString("1,500 of 5,000 (30 %), 1.5/s, 38 min 54 s left");
         } finally {
             Locale.setDefault(before);

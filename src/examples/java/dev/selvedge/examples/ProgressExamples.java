@@ -1,9 +1,13 @@
 package dev.selvedge.examples;
 
+import static dev.selvedge.Selvedge.scope;
 import static java.time.Duration.ofMinutes;
 
 import dev.selvedge.Progress;
+import dev.selvedge.Task;
 import dev.selvedge.batch.ProgressBar;
+import java.io.IOException;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** What the page about progress shows. */
@@ -11,11 +15,11 @@ final class ProgressExamples {
 
     private ProgressExamples() {}
 
-    static Consumer<Progress> bar() {
+    static void bar(List<String> papers, Task.VoidOf<String, IOException> grade) {
         // @start region="bar"
         ProgressBar bar = ProgressBar.auto().named("grading");
+        scope("grading").concurrency(16).progress(bar).forEach(papers, grade);
         // @end
-        return bar;
     }
 
     static Consumer<Progress> lines(System.Logger log) {

@@ -13,7 +13,7 @@ final class BarMain {
         boolean cut = !args[0].equals("all");
         ProgressBar bar = ProgressBar.auto().named("grading");
         for (int i = 0; i <= (cut ? 20 : 50); i++) {
-            bar.accept(new Progress(50, i, i, 0, 0, 0, 0, Duration.ofSeconds(i)));
+            bar.accept(new Progress(50, i, i, 0, 0, 0, 0, Duration.ofSeconds(i), false));
         }
         if (args[0].equals("ctrl-c")) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("\nthe hook")));

@@ -144,8 +144,8 @@ class ProgressBarTest {
         ProgressBar bar = onTerminal(80, true, StandardCharsets.US_ASCII).named("grading");
 
         bar.accept(at(0, 200, 0));
-        bar.accept(new Progress(200, 66, 47, 3, 0, 0, 0, ofSeconds(10)));
-        bar.accept(new Progress(200, 200, 197, 3, 0, 0, 0, ofSeconds(40)));
+        bar.accept(new Progress(200, 66, 47, 3, 0, 0, 0, ofSeconds(10), false));
+        bar.accept(new Progress(200, 200, 197, 3, 0, 0, 0, ofSeconds(40), false));
         bar.accept(new Progress(200, 200, 197, 3, 0, 0, 0, ofSeconds(40), true));
 
         List<String> drawn = drawn();
@@ -292,7 +292,7 @@ class ProgressBarTest {
     }
 
     private static Progress at(int second, long total, long succeeded) {
-        return new Progress(total, succeeded, succeeded, 0, 0, 0, 0, ofSeconds(second));
+        return new Progress(total, succeeded, succeeded, 0, 0, 0, 0, ofSeconds(second), false);
     }
 
     private static Progress over(int second, long total, long succeeded, long cancelled) {

@@ -7,6 +7,7 @@ import dev.selvedge.Progress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ResourceBundle;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,7 @@ class ProgressExamplesTest {
         Consumer<Progress> lines = ProgressExamples.lines(new ListLogger(log));
 
         for (int second = 0; second <= 150; second += 30) {
-            lines.accept(new Progress(600, second + 16, second, 0, 0, 0, 0, ofSeconds(second)));
+            lines.accept(new Progress(600, second + 16, second, 0, 0, 0, 0, ofSeconds(second), false));
         }
         lines.accept(new Progress(600, 156, 151, 0, 5, 0, 0, ofSeconds(151), true));
 
@@ -40,15 +41,19 @@ class ProgressExamplesTest {
         Consumer<Progress> alarm = ProgressExamples.alarm(() -> log.add("page"));
 
         for (int failed : new int[] {0, 0, 1, 2}) {
-            alarm.accept(new Progress(10, 5, 1, failed, 0, 0, 0, ofSeconds(1)));
+            alarm.accept(new Progress(10, 5, 1, failed, 0, 0, 0, ofSeconds(1), false));
         }
 
         assertThat(log).containsExactly("page");
     }
 
     @Test
-    void a_bar_is_told_of_progress() {
-        assertThat(ProgressExamples.bar()).isNotNull();
+    void the_bar_is_told_by_the_step() {
+        AtomicInteger graded = new AtomicInteger();
+
+        ProgressExamples.bar(List.of("a", "b"), paper -> graded.incrementAndGet());
+
+        assertThat(graded).hasValue(2);
     }
 
     private record ListLogger(List<String> lines) implements System.Logger {

@@ -94,6 +94,7 @@ class OutsideWorkTest {
 
         assertThat(real()).isGreaterThanOrEqualTo(ofMillis(20));
         assertThat(clock.elapsed()).isGreaterThanOrEqualTo(ofMillis(20));
+        theClockIsNotAheadOfRealTime();
     }
 
     @Test
@@ -144,6 +145,7 @@ class OutsideWorkTest {
                         "the scope exceeded its deadline of 100 ms (after "); // as long as the hang took to end
 
         assertThat(real()).isGreaterThanOrEqualTo(ofMillis(100));
+        theClockIsNotAheadOfRealTime();
     }
 
     @Test

@@ -52,12 +52,17 @@ final class Gather implements Suite {
                 forks.add(scope.fork(task));
             }
             scope.join();
-            long sum = 0;
-            for (Subtask<Integer> fork : forks) {
-                sum += fork.get();
-            }
-            return sum;
+            return sum(forks);
         }
+    }
+
+    /** Of forks that have succeeded. */
+    static long sum(List<Subtask<Integer>> forks) {
+        long sum = 0;
+        for (Subtask<Integer> fork : forks) {
+            sum += fork.get();
+        }
+        return sum;
     }
 
     private static long gather(Callable<Integer>[] tasks) {

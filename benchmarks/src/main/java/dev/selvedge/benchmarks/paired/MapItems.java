@@ -99,11 +99,7 @@ final class MapItems implements Suite {
                 forks.add(scope.fork(() -> next(item)));
             }
             scope.join();
-            long sum = 0;
-            for (Subtask<Integer> fork : forks) {
-                sum += fork.get();
-            }
-            return sum;
+            return Gather.sum(forks);
         }
     }
 
@@ -123,11 +119,7 @@ final class MapItems implements Suite {
                 forks.add(scope.fork(task));
             }
             scope.join();
-            long sum = 0;
-            for (Subtask<Integer> fork : forks) {
-                sum += fork.get();
-            }
-            return sum;
+            return Gather.sum(forks);
         }
     }
 
