@@ -146,6 +146,12 @@ final class LiveScope extends OpenScope {
         }
     }
 
+    /** The threads of what is done on cancel that have not ended. Any thread. */
+    List<Thread> cancelThreads() {
+        CancelActions all = cancelActions;
+        return all == null ? List.of() : all.threads();
+    }
+
     boolean hasCancelActions() {
         return cancelActions != null;
     }

@@ -46,6 +46,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     /** Set by anyone once a fork was cut off by a cancellation of the scope. */
     private volatile boolean cutOff;
 
+    /** Set by the owner when nothing is forked any more, and what has been forked is awaited. */
+    private volatile boolean woven;
+
     /** Set by the owner when all is over. */
     private volatile boolean over;
 
@@ -148,6 +151,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         } catch (Throwable t) {
             crashed(t, " could not fork");
         }
+        woven = true;
         try {
             awaitForks(opened);
         } finally {
@@ -416,6 +420,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     final boolean isOver() {
         return over;
+    }
+
+    /** Whether the owner is past all forking, the body of a live scope included. From any thread. */
+    final boolean isWoven() {
+        return woven;
     }
 
     /** What the join of a failed fork throws. */

@@ -29,7 +29,6 @@ class CatalogueTest {
         put(m, "needs eachCompleted, which comes with long jobs", 123, 124, 125, 126);
         put(m, "cannot happen: scopes are lambdas, the inner one ends first", 134);
         put(m, "needs process, which comes with long jobs", 184, 185, 186, 187, 188, 189, 190, 191);
-        put(m, "needs shutdown, which comes with long jobs", 192, 193, 194, 195, 196, 197, 198);
         return m;
     }
 

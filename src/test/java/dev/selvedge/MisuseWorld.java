@@ -94,6 +94,7 @@ final class MisuseWorld {
             sample(ThreadFactory.class, (ThreadFactory) Thread.ofVirtual()::unstarted),
             sample(CompletionStage.class, CompletableFuture.completedFuture("stage")),
             sample(ScopeSpec.class, Selvedge.scope("not as defaults")),
+            sample(Shutdown.class, new Shutdown()),
             sample(Alarm.class, alarm()),
             sample(Object.class, "what"),
             sample(Thread.class, Thread.ofVirtual().unstarted(() -> {})),
@@ -224,6 +225,10 @@ final class MisuseWorld {
             all.add(one.fork(task).fork(task).fork(task).fork(task));
         } else if (type == ScopeSpec.class) {
             all.add(spec);
+        } else if (type == MainScope.class) {
+            all.add(MainScope.of(spec).stoppedBy(new Shutdown()));
+        } else if (type == Shutdown.class) {
+            all.add(new Shutdown());
         } else if (type == Outcome.class) {
             all.add(new Outcome.Failure<>(new IOException("broken")));
         } else if (type == Outcomes.class) {
