@@ -5,6 +5,7 @@ module dev.selvedge {
     requires static transitive java.net.http;
     requires static java.sql;
     requires static me.tongfei.progressbar;
+    requires static jdk.unsupported;
     requires static org.jspecify;
     requires static org.junit.jupiter.api;
 

@@ -110,6 +110,16 @@ final class CancelActions {
         }
     }
 
+    /** Those that have not ended. Any thread. */
+    List<Thread> threads() {
+        lock.lock();
+        try {
+            return helpers.stream().filter(Thread::isAlive).toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The next action; if there is none, the helper is done with. */
     private @Nullable Callable<?> next() {
         lock.lock();

@@ -186,6 +186,12 @@ final class LiveScope extends OpenScope {
         return resources.process(command, grace);
     }
 
+    /** The threads of what is done on cancel that have not ended. Any thread. */
+    List<Thread> cancelThreads() {
+        CancelActions all = cancelActions;
+        return all == null ? List.of() : all.threads();
+    }
+
     boolean hasCancelActions() {
         return cancelActions != null;
     }

@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
-    private static final ThreadFactory UNNAMED = Thread.ofVirtual().factory();
     private static final VarHandle FAILURES;
 
     static {
@@ -48,6 +47,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     /** Set by anyone once a fork was cut off by a cancellation of the scope. */
     private volatile boolean cutOff;
+
+    /** Set by the owner when nothing is forked any more, and what has been forked is awaited. */
+    private volatile boolean woven;
 
     /** Set by the owner when all is over. */
     private volatile boolean over;
@@ -156,6 +158,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         } catch (Throwable t) {
             crashed(t, " could not fork");
         }
+        woven = true;
         try {
             awaitForks(opened);
         } finally {
@@ -237,25 +240,14 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     @Override
     public final Thread newThread(Runnable r) {
         ForkTask<?> fork = Objects.requireNonNull(forking);
-        Thread thread = factory == null ? ownThread(fork, r) : UserThreads.madeBy(factory, r, givenName());
+        Thread thread = factory == null
+                ? ForkThreads.own(fork, roster.size() - 1, r, givenName())
+                : ForkThreads.madeBy(factory, r, givenName());
         if (factory != null) {
             roster.noticeId(thread.threadId());
         }
         fork.runsOn(thread);
         return thread;
-    }
-
-    private Thread ownThread(ForkTask<?> fork, Runnable r) {
-        String threadName = threadName(fork, roster.size() - 1);
-        return threadName == null
-                ? UNNAMED.newThread(r)
-                : Thread.ofVirtual().name(threadName).unstarted(r);
-    }
-
-    /** Names cost memory: a thread has one only if the scope or the fork was given one. */
-    private @Nullable String threadName(ForkTask<?> fork, int index) {
-        String scope = givenName();
-        return scope != null ? scope + "/" + nameAt(fork, index) : fork.givenName(index);
     }
 
     static String nameAt(ForkTask<?> fork, int index) {
@@ -425,6 +417,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     final boolean isOver() {
         return over;
+    }
+
+    /** Whether the owner is past all forking, the body of a live scope included. From any thread. */
+    final boolean isWoven() {
+        return woven;
     }
 
     /** What the join of a failed fork throws. */

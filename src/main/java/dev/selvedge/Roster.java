@@ -121,6 +121,18 @@ final class Roster {
         }
     }
 
+    /** Those that have not ended, as any thread sees it. */
+    List<ForkTask<?>> running() {
+        List<ForkTask<?>> running = new ArrayList<>();
+        for (int i = 0, n = size(); i < n; i++) {
+            ForkTask<?> fork = (ForkTask<?>) slots[i];
+            if (fork != null && !fork.isDone()) {
+                running.add(fork);
+            }
+        }
+        return running;
+    }
+
     /** Nobody will interrupt the forks any more. */
     void detachAll() {
         for (int i = 0; i < count; i++) {

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Scope extends PolicySteps<Scope> {
 
-    private final LiveScope live;
+    final LiveScope live;
     private final Policies policies;
 
     Scope(LiveScope live, Policies policies) {

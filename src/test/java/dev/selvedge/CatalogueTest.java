@@ -25,7 +25,6 @@ class CatalogueTest {
         put(m, "not offered: a deadline is not moved once its block has begun", 63);
         put(m, "no stop condition by a predicate is offered yet", 119, 120);
         put(m, "cannot happen: scopes are lambdas, the inner one ends first", 134);
-        put(m, "needs shutdown, which comes with long jobs", 192, 193, 194, 195, 196, 197, 198);
         return m;
     }
 

@@ -63,6 +63,12 @@ class HouseTest {
                 .containsExactly("Inherited.java");
     }
 
+    @Test
+    void one_file_handles_signals_and_one_ends_the_process() throws IOException {
+        assertThat(filesWith("sun\\.misc")).containsExactly("Signals.java");
+        assertThat(filesWith("Runtime\\.getRuntime|System\\.exit")).containsExactly("Jvm.java");
+    }
+
     /** It never interrupts. Users get one from a fork and, as the JDK has it, from a process, and give one to {@code await}: that is all. */
     @Test
     @Lesson(75)

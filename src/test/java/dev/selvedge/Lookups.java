@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * What one source file looks up by name. A lookup must match a pattern as a whole and name types that can be found;
  * whatever else calls a method that looks something up is not understood.
  *
- * @param entries each as {@code type}, {@code type#field} or {@code type#method(parameters)}
+ * @param entries each as {@code type}, {@code type#field}, {@code type#method(parameters)} or {@code proxy of type}
  * @param choices from all methods of a type
  * @param notUnderstood the rest, with the file
  */
@@ -38,6 +38,9 @@ record Lookups(Set<String> entries, List<Choice> choices, List<String> notUnders
     private static final Pattern FIELD =
             Pattern.compile("\\.\\s*find(?:Static)?VarHandle\\(\\s*" + TYPE + ",\\s*\"(\\w+)\",[^()]*\\)");
     private static final Pattern CLASS = Pattern.compile("\\.\\s*forName\\(([^(),]*(?:\\(\\)[^(),]*)?)\\)");
+    private static final Pattern PROXY =
+            Pattern.compile("\\.\\s*newProxyInstance\\(\\s*\\w+\\.class\\.getClassLoader\\(\\),"
+                    + "\\s*new Class<\\?>\\[\\] \\{(\\w+)\\},");
     private static final Pattern METHODS = Pattern.compile("\\.\\s*getMethods\\(\\)\\) \\{\\s*if \\(m\\.getName\\(\\)"
             + "\\.equals\\(\"(\\w+)\"\\)\\s*&& m\\.getParameterCount\\(\\) == (\\d+)\\s*&& m\\.getParameterTypes\\(\\)"
             + "\\[(\\d+)]\\s*\\.isAssignableFrom\\((\\w+\\.class)\\)\\) \\{");
@@ -75,6 +78,8 @@ record Lookups(Set<String> entries, List<Choice> choices, List<String> notUnders
             add(names.type(m.group(1)), m.group(2));
         } else if ((m = at(CLASS, names.code, at)) != null) {
             entries.add(names.text(m.group(1)));
+        } else if ((m = at(PROXY, names.code, at)) != null) {
+            entries.add("proxy of " + names.type(m.group(1)));
         } else if ((m = at(METHODS, names.code, at)) != null) {
             String type = names.type(names.wordBefore(at));
             entries.add(type);

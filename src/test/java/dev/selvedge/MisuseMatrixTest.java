@@ -381,6 +381,24 @@ class MisuseMatrixTest {
                 "cleanup");
     }
 
+    private void mains() {
+        row("MainScope.of(ScopeSpec)", "spec");
+        row("MainScope.stoppedBy(Shutdown)", "by");
+        row("MainScope.call(Task.Of)", "body");
+        row("MainScope.run(Task.VoidOf)", "body");
+        row("Shutdown.stop(String)", "why");
+        Answer sound = fine((w, r) -> {
+            String value = ((MainScope) r).stoppedBy(new Shutdown()).call((Scope s) -> "value");
+            assertThat(value).isEqualTo("value");
+        });
+        Answer negative = refused(IllegalArgumentException.class, "grace must not be negative: {}");
+        row("MainScope.grace(Duration)", "d")
+                .at("d=zero", sound)
+                .at("d=huge", sound)
+                .at("d=negative", negative)
+                .at("d=least", negative);
+    }
+
     private void values() {
         row("new CancelReason(CancelReason.Kind, String, Throwable)", "kind", "message", "cause")
                 .nullable("cause");
@@ -595,6 +613,7 @@ class MisuseMatrixTest {
                     "ScopeSpec.isolated()",
                     "ScopeSpec.threadPerItem()",
                     "ProgressMeter.create()",
+                    "new Shutdown()",
                     "Deadline.never()",
                     "TimeSource.system()",
                     "TimeSource.never()",
@@ -924,6 +943,7 @@ class MisuseMatrixTest {
         scopes();
         forks();
         statics();
+        mains();
         values();
         times();
     }

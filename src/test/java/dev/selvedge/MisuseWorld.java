@@ -103,6 +103,7 @@ final class MisuseWorld {
             sample(ScopeSpec.class, Selvedge.scope("not as defaults")),
             sample(ProcessBuilder.class, new ProcessBuilder("true")),
             sample(TimeUnit.class, TimeUnit.MINUTES),
+            sample(Shutdown.class, new Shutdown()),
             sample(Alarm.class, alarm()),
             sample(Object.class, "what"),
             sample(Thread.class, Thread.ofVirtual().unstarted(() -> {})),
@@ -235,6 +236,10 @@ final class MisuseWorld {
             all.add(one.fork(task).fork(task).fork(task).fork(task));
         } else if (type == ScopeSpec.class) {
             all.add(spec);
+        } else if (type == MainScope.class) {
+            all.add(MainScope.of(spec).stoppedBy(new Shutdown()));
+        } else if (type == Shutdown.class) {
+            all.add(new Shutdown());
         } else if (type == Outcome.class) {
             all.add(new Outcome.Failure<>(new IOException("broken")));
         } else if (type == Outcomes.class) {

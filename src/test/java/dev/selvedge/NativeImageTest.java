@@ -130,13 +130,21 @@ class NativeImageTest {
                 .replace(p.getFileSystem().getSeparator(), ".");
     }
 
-    /** Each as {@code type}, {@code type#field} or {@code type#method(parameters)}; what is listed twice comes twice. */
+    /**
+     * Each as {@code type}, {@code type#field}, {@code type#method(parameters)} or {@code proxy of type}; what is listed
+     * twice comes twice.
+     */
     private static List<String> listed() throws IOException {
         List<String> listed = new ArrayList<>();
         JsonNode metadata = metadata();
         assertThat(metadata.fieldNames()).toIterable().containsExactly("reflection");
         for (JsonNode entry : metadata.get("reflection")) {
             assertThat(entry.fieldNames()).toIterable().isSubsetOf("type", "methods", "fields");
+            JsonNode proxy = entry.required("type").path("proxy");
+            if (proxy.isArray()) {
+                listed.add("proxy of " + proxy.required(0).asText());
+                continue;
+            }
             String type = entry.required("type").asText();
             listed.add(type);
             for (JsonNode m : entry.path("methods")) {
@@ -161,6 +169,11 @@ class NativeImageTest {
     }
 
     private static boolean exists(String entry) {
+        if (entry.startsWith("proxy of ")) {
+            return Lookups.classNamed(entry.substring("proxy of ".length()))
+                    .filter(Class::isInterface)
+                    .isPresent();
+        }
         return Lookups.classNamed(typeOf(entry))
                 .filter(type -> entry.equals(type.getName()) || members(type).anyMatch(entry::equals))
                 .isPresent();
