@@ -32,6 +32,11 @@ public record FailureGroup(long count, Throwable first) {
         return count + " × " + first;
     }
 
+    /** Whether two failures would be in the same group. */
+    static boolean areAlike(Throwable a, Throwable b) {
+        return Kind.of(a).equals(Kind.of(b));
+    }
+
     /** The groups of some failures, the largest first; of equal ones, that which came first. */
     static List<FailureGroup> of(List<? extends Throwable> failures) {
         Tally tally = new Tally(Integer.MAX_VALUE);
@@ -39,13 +44,17 @@ public record FailureGroup(long count, Throwable first) {
         return tally.groups();
     }
 
+    private record Kind(Class<?> type, @Nullable String message) {
+        static Kind of(Throwable failure) {
+            return new Kind(failure.getClass(), failure.getMessage());
+        }
+    }
+
     /**
      * Counts failures by type and message, as they come, on any thread. Messages may all be different: then only the first
      * groups are kept.
      */
     static final class Tally {
-
-        private record Kind(Class<?> type, @Nullable String message) {}
 
         private final ReentrantLock lock = new ReentrantLock();
         private final Map<Kind, FailureGroup> groups = new LinkedHashMap<>();
@@ -56,7 +65,7 @@ public record FailureGroup(long count, Throwable first) {
         }
 
         void add(Throwable failure) {
-            Kind kind = new Kind(failure.getClass(), failure.getMessage());
+            Kind kind = Kind.of(failure);
             lock.lock();
             try {
                 FailureGroup group = groups.get(kind);

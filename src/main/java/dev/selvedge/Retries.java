@@ -68,7 +68,7 @@ final class Retries<T extends @Nullable Object> {
                 failure = e;
             } catch (Throwable error) {
                 keep(failure);
-                tellOfEarlier();
+                tellOfEarlier(error);
                 throw error;
             }
         }
@@ -93,7 +93,7 @@ final class Retries<T extends @Nullable Object> {
     /** Comes back when the next attempt is due; throws if there is none. */
     private void awaitNext(Exception failure) throws Exception {
         if (Cancellation.isInFlight(failure)) {
-            tellOfEarlier();
+            tellOfEarlier(failure);
             throw failure;
         }
         Reason known = knownReason(failure);
@@ -156,7 +156,7 @@ final class Retries<T extends @Nullable Object> {
                     .await(context.clock().after(again.delay()));
         } catch (InterruptedException e) {
             e.addSuppressed(failure); // it is ours, made by the waiter
-            tellOfEarlier();
+            tellOfEarlier(e);
             throw e;
         }
     }
@@ -166,7 +166,7 @@ final class Retries<T extends @Nullable Object> {
         Throwable fault = why.fault();
         if (fault instanceof ScopeCancelledException cancelled && cancelled.isInFlight()) {
             cancelled.addSuppressed(failure); // the policy's function was cut off, and with it the call
-            tellOfEarlier();
+            tellOfEarlier(cancelled);
             return cancelled;
         }
         if (fault != null) {
@@ -180,7 +180,7 @@ final class Retries<T extends @Nullable Object> {
             context.tell(
                     new ScopeEvent.RetryGaveUp(scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
         } else {
-            tellOfEarlier();
+            tellOfEarlier(failure);
         }
         return failure;
     }
@@ -195,9 +195,9 @@ final class Retries<T extends @Nullable Object> {
     }
 
     /** Failures that were to be made good, and were not. Listeners have heard of them already. */
-    private void tellOfEarlier() {
+    private void tellOfEarlier(Throwable thrown) {
         if (!earlier.isEmpty() && context.listener() == null) {
-            context.unhandled(scope(), new Earlier(attempts, earlier));
+            context.unhandled(scope(), new Earlier(attempts - 1, earlier, thrown));
         }
     }
 
@@ -209,19 +209,32 @@ final class Retries<T extends @Nullable Object> {
         return host.taskName();
     }
 
-    /** Carries the failures of earlier attempts into the log. */
+    /** Carries the failures of earlier attempts into the log: one of each kind, if the thrown one does not tell the same. */
     private static final class Earlier extends RuntimeException {
 
         private static final long serialVersionUID = 1;
 
-        Earlier(int attempts, List<Exception> failures) {
-            super(
-                    (attempts - 1) + (attempts == 2 ? " attempt" : " attempts")
-                            + " failed before the one whose failure was thrown",
-                    null,
-                    true,
-                    false);
-            List<Throwable> unused = Failure.attach(this, List.copyOf(failures));
+        Earlier(int attempts, List<Exception> failures, Throwable thrown) {
+            super(words(attempts, failures), null, true, false);
+            List<Throwable> unused = Failure.attach(
+                    this,
+                    FailureGroup.of(failures).stream()
+                            .map(FailureGroup::first)
+                            .filter(e -> !FailureGroup.areAlike(e, thrown))
+                            .toList());
+        }
+
+        private static String words(int attempts, List<Exception> failures) {
+            String all = attempts + (attempts == 1 ? " attempt" : " attempts")
+                    + " failed before the one whose failure was thrown";
+            String which = attempts > failures.size() ? "; the last " + failures.size() + ": " : ": ";
+            return all
+                    + which
+                    + String.join(
+                            ", ",
+                            FailureGroup.of(failures).stream()
+                                    .map(FailureGroup::toString)
+                                    .toList());
         }
     }
 

@@ -10,6 +10,7 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -104,6 +105,11 @@ public final class ChildJvm implements AutoCloseable {
                         .start()
                         .waitFor())
                 .isZero();
+    }
+
+    /** Gives it so much time; whether it has ended by then. */
+    public boolean exitsWithin(Duration time) throws InterruptedException {
+        return process.waitFor(time.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Waits for its end. */

@@ -229,10 +229,30 @@ class PassingCallTest {
                 .hasMessage("no 3");
 
         assertThat(log.thrown()).hasSize(1);
-        assertThat(log.thrown().get(0)).hasMessage("2 attempts failed before the one whose failure was thrown");
+        assertThat(log.thrown().get(0))
+                .hasMessage("2 attempts failed before the one whose failure was thrown: "
+                        + "1 × java.io.IOException: no 1, 1 × java.io.IOException: no 2");
         assertThat(log.thrown().get(0).getSuppressed())
                 .extracting(Throwable::getMessage)
                 .containsExactly("no 1", "no 2");
+    }
+
+    @Test
+    void a_log_of_failures_that_are_all_alike_has_no_trace_of_each() {
+        assertThatThrownBy(() -> scope("a")
+                        .retry(r -> r.attempts(15).immediately())
+                        .run(() -> {
+                            throw new IOException(calls.incrementAndGet() < 10 ? "down" : "busy");
+                        }))
+                .hasMessage("busy");
+
+        assertThat(log.thrown()).hasSize(1);
+        assertThat(log.thrown().get(0))
+                .hasMessage("14 attempts failed before the one whose failure was thrown; the last 10: "
+                        + "5 × java.io.IOException: down, 5 × java.io.IOException: busy");
+        assertThat(log.thrown().get(0).getSuppressed())
+                .extracting(Throwable::getMessage)
+                .containsExactly("down");
     }
 
     @Test

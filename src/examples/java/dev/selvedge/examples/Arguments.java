@@ -91,7 +91,7 @@ record Arguments(List<URI> urls, Duration deadline, boolean help) {
         return time;
     }
 
-    private static URI url(String text) throws BadArgument {
+    static URI url(String text) throws BadArgument {
         URI url;
         try {
             url = new URI(text);
