@@ -142,6 +142,18 @@ class TerminalTest {
     }
 
     @Test
+    void a_call_that_ctrl_c_cancels_ends_its_bar_and_leaves_a_fresh_line() throws Exception {
+        String screen = onTerminal("", everything(), "job", 128 + 2);
+
+        List<String> drawn = drawn(screen);
+        assertThat(drawn.get(drawn.size() - 1))
+                .startsWith("grading ")
+                .contains("21/50")
+                .endsWith("\n");
+        assertThat(screen).doesNotContain("Exception");
+    }
+
+    @Test
     void a_bar_needs_no_terminal_but_at_standard_error() throws Exception {
         Path out = folder.resolve("out");
         String screen = onTerminal("exec >" + quoted(out) + " </dev/null; ", everything(), "all");
