@@ -390,7 +390,7 @@ final class Bulk extends OpenScope {
         }
         keepOutsideCancelPending();
         ScopeFailedException e = new ScopeFailedException(by.what, errors, false, outcomes());
-        unhandled(Failure.attach(e, errors));
+        context.unhandledRest(displayName(), Failure.attach(e, errors));
         return e;
     }
 
@@ -404,6 +404,12 @@ final class Bulk extends OpenScope {
             context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
         }
         return threw;
+    }
+
+    /** A failure that is recorded can be read where it is. */
+    @Override
+    List<Throwable> overtaken() {
+        return recorded == null ? super.overtaken() : List.of();
     }
 
     @Override

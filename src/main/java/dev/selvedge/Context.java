@@ -2,6 +2,7 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.TimeSource;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -141,6 +142,15 @@ record Context(
             log(unseen(scope), error);
         } finally {
             aside.putBack();
+        }
+    }
+
+    /** Tells of errors for which an exception had no room. Without a listener they are counted in one entry of the log. */
+    void unhandledRest(String scope, List<Throwable> errors) {
+        if (listener != null || errors.size() == 1) {
+            errors.forEach(e -> unhandled(scope, e));
+        } else if (!errors.isEmpty()) {
+            unhandled(scope, new CountedFailures(errors.size() + " further failures", errors, null));
         }
     }
 }

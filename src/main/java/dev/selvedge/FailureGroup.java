@@ -33,8 +33,8 @@ public record FailureGroup(long count, Throwable first) {
     }
 
     /** Whether two failures would be in the same group. */
-    static boolean areAlike(Throwable a, Throwable b) {
-        return Kind.of(a).equals(Kind.of(b));
+    static boolean areAlike(Throwable a, @Nullable Throwable b) {
+        return b != null && Kind.of(a).equals(Kind.of(b));
     }
 
     /** The groups of some failures, the largest first; of equal ones, that which came first. */

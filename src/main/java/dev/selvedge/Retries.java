@@ -194,11 +194,17 @@ final class Retries<T extends @Nullable Object> {
         };
     }
 
-    /** Failures that were to be made good, and were not. Listeners have heard of them already. */
+    /** Failures that were to be made good, and were not, unless the thrown one says the same. Listeners have heard of them. */
     private void tellOfEarlier(Throwable thrown) {
-        if (!earlier.isEmpty() && context.listener() == null) {
-            context.unhandled(scope(), new Earlier(attempts - 1, earlier, thrown));
+        if (context.listener() == null && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, thrown))) {
+            context.unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, thrown));
         }
+    }
+
+    private String wordsForEarlier() {
+        int before = attempts - 1;
+        return before + (before == 1 ? " attempt" : " attempts") + " failed before the one whose failure was thrown"
+                + (before > earlier.size() ? "; the last " + earlier.size() : "");
     }
 
     private String scope() {
@@ -207,35 +213,6 @@ final class Retries<T extends @Nullable Object> {
 
     private String fork() {
         return host.taskName();
-    }
-
-    /** Carries the failures of earlier attempts into the log: one of each kind, if the thrown one does not tell the same. */
-    private static final class Earlier extends RuntimeException {
-
-        private static final long serialVersionUID = 1;
-
-        Earlier(int attempts, List<Exception> failures, Throwable thrown) {
-            super(words(attempts, failures), null, true, false);
-            List<Throwable> unused = Failure.attach(
-                    this,
-                    FailureGroup.of(failures).stream()
-                            .map(FailureGroup::first)
-                            .filter(e -> !FailureGroup.areAlike(e, thrown))
-                            .toList());
-        }
-
-        private static String words(int attempts, List<Exception> failures) {
-            String all = attempts + (attempts == 1 ? " attempt" : " attempts")
-                    + " failed before the one whose failure was thrown";
-            String which = attempts > failures.size() ? "; the last " + failures.size() + ": " : ": ";
-            return all
-                    + which
-                    + String.join(
-                            ", ",
-                            FailureGroup.of(failures).stream()
-                                    .map(FailureGroup::toString)
-                                    .toList());
-        }
     }
 
     /**

@@ -100,6 +100,16 @@ public final class ChildJvm implements AutoCloseable {
         signal(name, process.pid());
     }
 
+    /** The same, for one that may have ended by itself. */
+    public void signalUnlessOver(String name) throws Exception {
+        if (new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                        .start()
+                        .waitFor()
+                != 0) {
+            process.waitFor();
+        }
+    }
+
     static void signal(String name, long pid) throws Exception {
         assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid))
                         .start()

@@ -238,7 +238,17 @@ class PassingCallTest {
     }
 
     @Test
-    void a_log_of_failures_that_are_all_alike_has_no_trace_of_each() {
+    void nothing_is_logged_if_the_failure_that_is_thrown_says_it_all() {
+        assertThatThrownBy(() -> scope("a").retry(AT_ONCE).run(() -> {
+                    throw new IOException("down");
+                }))
+                .hasMessage("down");
+
+        assertThat(log.thrown()).isEmpty();
+    }
+
+    @Test
+    void a_log_of_failures_that_are_alike_has_no_trace_of_each() {
         assertThatThrownBy(() -> scope("a")
                         .retry(r -> r.attempts(15).immediately())
                         .run(() -> {

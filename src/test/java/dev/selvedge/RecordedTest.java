@@ -1,11 +1,13 @@
 package dev.selvedge;
 
+import static dev.selvedge.Selvedge.scope;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.selvedge.policy.RateLimiter;
+import dev.selvedge.time.VirtualClock;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -73,6 +75,65 @@ class RecordedTest {
         assertThat(values).containsExactly("did 0", "knew 1", "did 2");
         assertThat(lab.now()).isEqualTo(ofSeconds(10));
         assertThat(book.recorded).containsExactly("0 Success[value=did 0]", "2 Success[value=did 2]");
+    }
+
+    /** Fails for all but the last of 31 items, and hangs there until a deadline around cuts it off. */
+    private static Throwable cutOffFromOutside(Task.Of<Integer, String, IOException> work) {
+        return catchThrowable(() -> scope("around")
+                .clock(VirtualClock.jumping())
+                .deadline(ofSeconds(1))
+                .run(() -> {
+                    Object unused = scope("items").concurrency(1).outcomes(upTo(31), work);
+                }));
+    }
+
+    private static String failAndHang(Integer item) throws IOException {
+        if (item == 30) {
+            Selvedge.sleep(ofSeconds(10));
+        }
+        throw new IOException(item < 20 ? "down" : "no " + item);
+    }
+
+    @Test
+    void failures_for_which_a_cancellation_has_no_room_are_counted_in_one_entry_of_the_log() {
+        try (Log log = Log.of("dev.selvedge")) {
+            Throwable thrown = cutOffFromOutside(RecordedTest::failAndHang);
+
+            assertThat(thrown).isInstanceOf(DeadlineExceededException.class);
+            assertThat(log.thrown()).hasSize(1);
+            assertThat(log.thrown().get(0))
+                    .hasMessageStartingWith("20 further failures: 10 × java.io.IOException: down, "
+                            + "1 × java.io.IOException: no 20, ")
+                    .hasMessageEndingWith("1 × java.io.IOException: no 28 and 1 more");
+        }
+    }
+
+    @Test
+    void failures_that_are_recorded_are_not_told_again_when_the_job_is_cancelled() {
+        List<Integer> recorded = new ArrayList<>();
+        Task.Recorded<Integer, String, IOException> work = new Task.Recorded<>() {
+            @Override
+            public Outcome.@Nullable Success<String> known(Integer item) {
+                return null;
+            }
+
+            @Override
+            public String work(Integer item) throws IOException {
+                return failAndHang(item);
+            }
+
+            @Override
+            public void record(Integer item, Outcome<String> outcome) {
+                recorded.add(item);
+            }
+        };
+        try (Log log = Log.of("dev.selvedge")) {
+            Throwable thrown = cutOffFromOutside(work);
+
+            assertThat(thrown).isInstanceOf(DeadlineExceededException.class).hasNoSuppressedExceptions();
+            assertThat(log.thrown()).isEmpty();
+            assertThat(recorded).containsExactlyElementsOf(upTo(30));
+        }
     }
 
     @Test

@@ -62,6 +62,8 @@ public final class Batch {
             err.println();
             err.print(BatchArguments.USAGE);
             return BAD_ARGUMENT;
+        } catch (ScopeCancelledException e) {
+            throw e; // a main scope knows what to do
         } catch (IllegalStateException | UncheckedIOException e) { // of the journal
             err.println("batch: " + e.getMessage());
             return BAD_ARGUMENT;

@@ -228,7 +228,7 @@ class BatchTest {
                         "" + service.uri())) {
                     if (kills < MOST_KILLS
                             && !child.exitsWithin(Duration.ofMillis(random.nextInt(200 + 300 * kills)))) {
-                        child.signal(signal);
+                        child.signalUnlessOver(signal);
                     }
                     exit = child.exitCode();
                 }
