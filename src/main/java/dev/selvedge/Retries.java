@@ -156,7 +156,7 @@ final class Retries<T extends @Nullable Object> {
                     .await(context.clock().after(again.delay()));
         } catch (InterruptedException e) {
             e.addSuppressed(failure); // it is ours, made by the waiter
-            tellOfEarlier(e);
+            tellOfEarlier(failure);
             throw e;
         }
     }
@@ -166,7 +166,7 @@ final class Retries<T extends @Nullable Object> {
         Throwable fault = why.fault();
         if (fault instanceof ScopeCancelledException cancelled && cancelled.isInFlight()) {
             cancelled.addSuppressed(failure); // the policy's function was cut off, and with it the call
-            tellOfEarlier(cancelled);
+            tellOfEarlier(failure);
             return cancelled;
         }
         if (fault != null) {
@@ -194,10 +194,10 @@ final class Retries<T extends @Nullable Object> {
         };
     }
 
-    /** Failures that were to be made good, and were not, unless the thrown one says the same. Listeners have heard of them. */
-    private void tellOfEarlier(Throwable thrown) {
-        if (context.listener() == null && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, thrown))) {
-            context.unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, thrown));
+    /** Failures that were to be made good, and were not, unless one that is seen says the same. Listeners have heard of them. */
+    private void tellOfEarlier(Throwable seen) {
+        if (context.listener() == null && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
+            context.unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, seen));
         }
     }
 
