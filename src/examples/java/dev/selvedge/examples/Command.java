@@ -65,16 +65,17 @@ final class Command implements Task.Of<String, Void, Failed> {
     }
 
     private void runInherited(String line) throws Failed {
-        int status = scope().call(s -> start(s, line).waitFor());
-        if (status == SIGNAL + BROKEN_PIPE) {
-            throw Hopeless.unread();
-        }
-        Failed failed = failure(status);
-        if (failed != null) {
-            if (failed.isLast()) {
-                printer.say(line, failed.toString());
+        try {
+            int status = scope().call(s -> start(s, line).waitFor());
+            if (status == SIGNAL + BROKEN_PIPE) {
+                throw Hopeless.unread();
             }
-            throw failed;
+            ensureDone(status);
+        } catch (Failed e) {
+            if (e.isLast()) {
+                printer.say(line, e.getMessage());
+            }
+            throw e;
         }
     }
 
@@ -90,17 +91,16 @@ final class Command implements Task.Of<String, Void, Failed> {
                 errors.join();
                 return process.waitFor();
             });
-            Failed failed = failure(status);
-            if (failed != null) {
-                if (failed.isLast()) {
-                    printer.print(out, err, line, failed.toString());
-                }
-                throw failed;
+            ensureDone(status);
+        } catch (Failed e) {
+            if (e.isLast()) {
+                printer.print(out, err, line, e.getMessage());
             }
+            throw e;
         } catch (ScopeFailedException e) {
             throw e.rethrow(Hopeless.class);
         } finally {
-            printer.print(out, err); // if it was cut off, too: by now nothing of it runs any more
+            printer.print(out, err); // also if it was cut off: nothing of it runs any more
         }
     }
     // @end
@@ -136,13 +136,11 @@ final class Command implements Task.Of<String, Void, Failed> {
         };
     }
 
-    /** Null for a command that has done its work. */
-    private Failed failure(int status) {
-        if (status == 0) {
-            return null;
+    private void ensureDone(int status) throws Failed {
+        if (status != 0) {
+            boolean isSignal = status > SIGNAL && status <= SIGNAL + LAST_SIGNAL;
+            throw failed("status " + status + (isSignal ? ", as of signal " + (status - SIGNAL) : ""));
         }
-        boolean isSignal = status > SIGNAL && status <= SIGNAL + LAST_SIGNAL;
-        return failed("status " + status + (isSignal ? ", as of signal " + (status - SIGNAL) : ""));
     }
 
     private Failed failed(String how) {

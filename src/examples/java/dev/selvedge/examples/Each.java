@@ -43,7 +43,6 @@ public final class Each {
     // Counted by the owner.
     private long succeeded;
     private long failed;
-    private long cutOff;
 
     private Each(EachArguments asked, Printer printer) {
         this.asked = asked;
@@ -84,10 +83,15 @@ public final class Each {
         try (InputStream from = file == null ? in : open(file)) {
             String name = file == null ? "standard input" : file.toString();
             InputItems items = new InputItems(name, from, asked.endsWithZero());
-            return asked.journal() == null ? runAll(() -> items, new Command(asked, printer)) : runJournalled(() -> items);
+            return asked.journal() == null
+                    ? runAll(() -> items, new Command(asked, printer))
+                    : runJournalled(() -> items);
+        } catch (ScopeFailedException e) {
+            return ended(e);
         } catch (IOException e) {
             printer.say("cannot read " + file + ": " + e.getMessage());
-        } catch (UncheckedIOException e) { // of what is read before anything is run, or of the journal when it is closed
+        } catch (
+                UncheckedIOException e) { // of what is read before anything is run, or of the journal when it is closed
             printer.say(e.getMessage());
         }
         return BAD;
@@ -128,8 +132,6 @@ public final class Each {
             return notAll("the deadline of " + Options.inWords(asked.deadline()) + " has passed: " + counts());
         } catch (ErrorBudgetExceededException e) {
             return notAll("more than " + asked.maxFailures() + " have failed: " + counts());
-        } catch (ScopeFailedException e) {
-            return ended(e);
         }
     }
 
@@ -162,35 +164,31 @@ public final class Each {
         switch (outcome) {
             case Outcome.Success<Void> s -> succeeded++;
             case Outcome.Failure<Void> f -> failed++;
-            case Outcome.Cancelled<Void> c -> cutOff++;
+            case Outcome.Cancelled<Void> c -> {} // there is an exception to come, which says why
         }
     }
 
-    /** Of a process that had to be killed, for instance. */
+    /** What else goes wrong: a process that had to be killed, for instance. */
     private void told(ScopeEvent event) {
-        if (event instanceof ScopeEvent.Unhandled u && !(u.error() instanceof Hopeless) && !(u.error() instanceof Failed)) {
-            printer.say(String.valueOf(u.error().getMessage()));
+        if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error) && !(error instanceof Hopeless)) {
+            printer.say(String.valueOf(error.getMessage()));
         }
     }
 
     /** Something has ended the job that is no failure of a line. */
     private int ended(ScopeFailedException e) {
-        switch (e.getCause()) {
-            case Hopeless h -> {
-                printer.say(h.getMessage());
-                return h.exitCode();
-            }
-            case UncheckedIOException io -> {
-                printer.say(io.getMessage());
-                return BAD;
-            }
+        String message = e.getCause().getMessage();
+        int code = switch (e.getCause()) {
+            case Hopeless h -> h.exitCode();
+            case UncheckedIOException io -> BAD; // of the lines, or of the journal
             default -> throw e;
-        }
+        };
+        printer.say(message);
+        return code;
     }
 
     private String counts() {
-        return succeeded + " succeeded, " + failed + " failed, " + cutOff
-                + " were cut off or not begun, and what had not been read was not run";
+        return succeeded + " succeeded, " + failed + " failed, the others were cut off or not run";
     }
 
     private int notAll(String why) {

@@ -53,6 +53,7 @@ final class EachWork implements Task.Recorded<String, Void, Failed> {
                 String how = "did not end within " + Options.inWords(e.limit());
                 printer.say(line, Failed.inWords(how, attempts.get()));
             }
+            case Failed f -> printer.say(line, f.getMessage());
             default -> printer.say(line, error.toString());
         }
     }

@@ -5,24 +5,16 @@ final class Failed extends Exception {
 
     private static final long serialVersionUID = 1;
 
-    private final int attempt;
     private final boolean isLast;
 
     Failed(String how, int attempt, boolean isLast) {
-        super(how, null, false, false);
-        this.attempt = attempt;
+        super(inWords(how, attempt), null, false, false);
         this.isLast = isLast;
     }
 
     /** Whether there can be no further attempt. */
     boolean isLast() {
         return isLast;
-    }
-
-    /** As people are told, and the file of failures. */
-    @Override
-    public String toString() {
-        return inWords(getMessage(), attempt);
     }
 
     static String inWords(String how, int attempts) {

@@ -88,7 +88,8 @@ final class InputItems implements Iterator<String> {
         try {
             return CHARSET.newDecoder().decode(ByteBuffer.wrap(item)).toString();
         } catch (CharacterCodingException e) {
-            throw new IOException("item " + items + " is no text in " + CHARSET + ", the encoding of LC_ALL or LANG", e);
+            throw new IOException(
+                    "item " + items + " is no text in " + CHARSET + ", the encoding of LC_ALL or LANG", e);
         }
     }
 }

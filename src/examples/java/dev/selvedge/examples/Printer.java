@@ -6,6 +6,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /** Prints for many threads, one thing after the other. */
 final class Printer {
 
+    /** So much of a line is shown in messages. */
+    private static final int LONGEST = 200;
+
     private final PrintStream out;
     private final PrintStream err;
     private final ReentrantLock lock = new ReentrantLock();
@@ -49,7 +52,8 @@ final class Printer {
 
     /** A line of our own about a line of the input. */
     void say(String line, String ending) {
-        say("\"" + line.replace("\n", "\\n") + "\": " + ending);
+        String shown = line.length() <= LONGEST ? line : line.substring(0, LONGEST) + "...";
+        say("\"" + shown.replace("\n", "\\n") + "\": " + ending);
     }
 
     /** A line of our own, on standard error. */
