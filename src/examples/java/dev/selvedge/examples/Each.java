@@ -21,6 +21,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -90,9 +91,8 @@ public final class Each {
             return ended(e);
         } catch (IOException e) {
             printer.say("cannot read " + file + ": " + e.getMessage());
-        } catch (
-                UncheckedIOException e) { // of what is read before anything is run, or of the journal when it is closed
-            printer.say(e.getMessage());
+        } catch (UncheckedIOException e) {
+            printer.say(e.getMessage()); // the file is read before anything is run, or the journal is closed
         }
         return BAD;
     }
@@ -105,6 +105,8 @@ public final class Each {
             return Channels.newInputStream(FileChannel.open(file)); // interruptible, if it is a pipe
         } catch (NoSuchFileException e) {
             throw new IOException("there is no such file", e);
+        } catch (AccessDeniedException e) {
+            throw new IOException("permission denied", e);
         }
     }
 
@@ -170,9 +172,14 @@ public final class Each {
 
     /** What else goes wrong: a process that had to be killed, for instance. */
     private void told(ScopeEvent event) {
-        if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error) && !(error instanceof Hopeless)) {
+        if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error) && !isToldElsewhere(error)) {
             printer.say(String.valueOf(error.getMessage()));
         }
+    }
+
+    /** What ends the job may come to several threads at the same time. */
+    private static boolean isToldElsewhere(Throwable error) {
+        return error instanceof Hopeless || error instanceof UncheckedIOException || error instanceof Failed;
     }
 
     /** Something has ended the job that is no failure of a line. */

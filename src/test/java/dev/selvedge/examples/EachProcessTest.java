@@ -164,7 +164,7 @@ class EachProcessTest {
         Path journal = dir.resolve("done");
         List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -f 8 && exec \"$@\"", "sh"));
         command.addAll(java("-XX:-UsePerfData")); // it would be a file, too
-        command.addAll(List.of("--journal", journal.toString(), "--concurrency", "1", "true"));
+        command.addAll(List.of("--journal", journal.toString(), "--concurrency", "8", "true"));
         Process each = start(new ProcessBuilder(command));
         write(
                 each,
