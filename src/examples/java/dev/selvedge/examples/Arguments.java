@@ -1,15 +1,12 @@
 package dev.selvedge.examples;
 
+import dev.selvedge.examples.Options.BadArgument;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * What the command line asks {@link Fetch} for.
@@ -39,7 +36,6 @@ record Arguments(List<URI> urls, Duration deadline, boolean help) {
         """;
 
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
-    private static final Pattern TIME = Pattern.compile("([0-9]{1,6})(ms|s|min)");
     private static final int LAST_PORT = 65_535;
 
     /** All arguments are looked at before anything is fetched. */
@@ -47,16 +43,16 @@ record Arguments(List<URI> urls, Duration deadline, boolean help) {
         List<URI> urls = new ArrayList<>();
         Duration deadline = null;
         boolean onlyUrls = false;
-        Iterator<String> rest = args.iterator();
-        while (rest.hasNext()) {
-            String arg = rest.next();
+        Options options = new Options(args);
+        while (options.hasNext()) {
+            String arg = options.next();
             if (onlyUrls || !arg.startsWith("-")) {
                 urls.add(url(arg));
                 continue;
             }
             switch (arg) {
                 case "--" -> onlyUrls = true;
-                case "--deadline" -> deadline = time(rest);
+                case "--deadline" -> deadline = options.time(arg);
                 case "--help" -> {
                     return new Arguments(List.of(), DEFAULT_DEADLINE, true);
                 }
@@ -67,28 +63,6 @@ record Arguments(List<URI> urls, Duration deadline, boolean help) {
             throw new BadArgument("--deadline needs a URL to fetch, and there is none");
         }
         return new Arguments(List.copyOf(urls), deadline == null ? DEFAULT_DEADLINE : deadline, false);
-    }
-
-    private static Duration time(Iterator<String> rest) throws BadArgument {
-        if (!rest.hasNext()) {
-            throw new BadArgument("--deadline needs a time after it, such as 5s");
-        }
-        String text = rest.next();
-        Matcher parts = TIME.matcher(text);
-        if (!parts.matches()) {
-            throw new BadArgument("--deadline needs a time such as 500ms, 5s or 2min: \"" + text + "\" is none");
-        }
-        Duration time = Duration.of(
-                Long.parseLong(parts.group(1)),
-                switch (parts.group(2)) {
-                    case "ms" -> ChronoUnit.MILLIS;
-                    case "s" -> ChronoUnit.SECONDS;
-                    default -> ChronoUnit.MINUTES;
-                });
-        if (time.isZero()) {
-            throw new BadArgument("--deadline needs more than no time: \"" + text + "\"");
-        }
-        return time;
     }
 
     static URI url(String text) throws BadArgument {
@@ -109,15 +83,5 @@ record Arguments(List<URI> urls, Duration deadline, boolean help) {
             throw new BadArgument("\"" + text + "\" is not a URL: there is no port " + url.getPort());
         }
         return url;
-    }
-
-    /** An argument that cannot be meant. */
-    static final class BadArgument extends Exception {
-
-        private static final long serialVersionUID = 1;
-
-        BadArgument(String message) {
-            super(message);
-        }
     }
 }

@@ -57,7 +57,7 @@ public final class Batch {
                 return ALL_GRADED;
             }
             return run(asked, out, err);
-        } catch (Arguments.BadArgument e) {
+        } catch (Options.BadArgument e) {
             err.println("batch: " + e.getMessage());
             err.println();
             err.print(BatchArguments.USAGE);

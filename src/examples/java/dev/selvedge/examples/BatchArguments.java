@@ -1,9 +1,8 @@
 package dev.selvedge.examples;
 
-import dev.selvedge.examples.Arguments.BadArgument;
+import dev.selvedge.examples.Options.BadArgument;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,23 +43,23 @@ record BatchArguments(
     private static final int MOST_PAPERS = 1_000_000;
     private static final int RATE = 500;
     private static final int HIGHEST_RATE = 100_000;
-    private static final String JOURNAL = "grades.jsonl";
+    private static final Path JOURNAL = Path.of("grades.jsonl");
 
     static BatchArguments parse(List<String> args) throws BadArgument {
         int papers = PAPERS;
         int rate = RATE;
-        String journal = JOURNAL;
+        Path journal = JOURNAL;
         URI service = null;
-        Iterator<String> rest = args.iterator();
+        Options rest = new Options(args);
         while (rest.hasNext()) {
             String option = rest.next();
             switch (option) {
                 case "--papers" -> papers = number(option, rest, MOST_PAPERS);
                 case "--rate" -> rate = number(option, rest, HIGHEST_RATE);
-                case "--journal" -> journal = next(option, rest, "a file");
-                case "--service" -> service = service(next(option, rest, "a URL"));
+                case "--journal" -> journal = rest.file(option);
+                case "--service" -> service = service(rest.value(option, "a URL after it"));
                 case "--help" -> {
-                    return new BatchArguments(PAPERS, RATE, Path.of(JOURNAL), null, true);
+                    return new BatchArguments(PAPERS, RATE, JOURNAL, null, true);
                 }
                 default ->
                     throw new BadArgument(
@@ -69,21 +68,13 @@ record BatchArguments(
                                     : "what is \"" + option + "\" for?");
             }
         }
-        return new BatchArguments(papers, rate, Path.of(journal), service, false);
+        return new BatchArguments(papers, rate, journal, service, false);
     }
 
-    private static String next(String option, Iterator<String> rest, String what) throws BadArgument {
-        if (!rest.hasNext()) {
-            throw new BadArgument(option + " needs " + what + " after it");
-        }
-        return rest.next();
-    }
-
-    private static int number(String option, Iterator<String> rest, int most) throws BadArgument {
-        String text = next(option, rest, "a number");
-        int number = text.matches("[0-9]{1,9}") ? Integer.parseInt(text) : 0;
-        if (number < 1 || number > most) {
-            throw new BadArgument(option + " needs a number from 1 to " + most + ": \"" + text + "\" is none");
+    private static int number(String option, Options rest, int most) throws BadArgument {
+        int number = rest.number(option, 1);
+        if (number > most) {
+            throw new BadArgument(option + " needs at most " + most + ": \"" + number + "\"");
         }
         return number;
     }

@@ -46,7 +46,7 @@ public final class Fetch {
         Arguments asked;
         try {
             asked = Arguments.parse(args);
-        } catch (Arguments.BadArgument e) {
+        } catch (Options.BadArgument e) {
             err.println("fetch: " + e.getMessage());
             err.println();
             err.print(Arguments.USAGE);

@@ -136,9 +136,9 @@ class BatchTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                 --papers             | --papers needs a number after it
-                --papers 0           | --papers needs a number from 1 to 1000000: "0" is none
-                --papers many        | --papers needs a number from 1 to 1000000: "many" is none
-                --rate 100001        | --rate needs a number from 1 to 100000: "100001" is none
+                --papers 0           | --papers needs at least 1: "0"
+                --papers many        | --papers needs a whole number such as 8: "many" is none
+                --rate 100001        | --rate needs at most 100000: "100001"
                 --journal            | --journal needs a file after it
                 --service            | --service needs a URL after it
                 --service ftp://x/   | "ftp://x/" is not a URL of http or https
