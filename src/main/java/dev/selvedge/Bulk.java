@@ -3,6 +3,7 @@ package dev.selvedge;
 import dev.selvedge.time.Deadline;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -338,7 +339,7 @@ final class Bulk extends OpenScope {
         if (newest != null && isOwnFailure(why)) {
             throw failed(newest);
         }
-        if (why != null && (ownerCutOff || !isComplete())) {
+        if (why != null && (ownerCutOff || !isComplete() || isOverBudget(why))) {
             return cutShort(why, newest);
         }
         keepOutsideCancelPending();
@@ -357,6 +358,11 @@ final class Bulk extends OpenScope {
         return feed.isExhausted() && sums[Counts.SUCCEEDED] + sums[Counts.FAILED] == feed.handedOut();
     }
 
+    /** Also if the failure that was one too many was the last one. */
+    private boolean isOverBudget(CancelReason why) {
+        return budget != null && budget.isSpent() && !isFromOutside(why);
+    }
+
     private boolean isFromOutside(CancelReason why) {
         return outsideCancel() != null || isInherited(why);
     }
@@ -367,8 +373,8 @@ final class Bulk extends OpenScope {
             keepOutsideCancelPending();
             return harvest.result();
         }
-        if (budget != null && budget.isSpent() && !isFromOutside(why)) {
-            throw budget.exceeded(Failure.errors(newest), outcomes());
+        if (isOverBudget(why)) {
+            throw Objects.requireNonNull(budget).exceeded(Failure.errors(newest), outcomes());
         }
         RuntimeException e = stopped(why);
         if (e instanceof ScopeCancelledException) {

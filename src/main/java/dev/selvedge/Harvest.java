@@ -221,6 +221,9 @@ abstract sealed class Harvest {
 
         private CancelReason ofUnrun = NOTHING_TO_DO;
 
+        /** Why the source was not read to its end; null if it was. */
+        private @Nullable CancelReason cutOff;
+
         @Override
         boolean isAllOrNone() {
             return false;
@@ -273,11 +276,18 @@ abstract sealed class Harvest {
         @Override
         void finish(Bulk job, boolean wasStopped) {
             ofUnrun = job.reasonOfUnrun();
+            cutOff = job.feed.isExhausted() ? null : ofUnrun;
         }
 
         @Override
         Object result() {
             return unrun(ofUnrun);
+        }
+
+        /** The outcomes of a job that never began. */
+        <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> neverRun(CancelReason why) {
+            cutOff = why;
+            return unrun(why);
         }
 
         /** The outcomes; those that nobody has begun were cut off for this reason. */
@@ -288,7 +298,7 @@ abstract sealed class Harvest {
             }
             @SuppressWarnings("unchecked") // they are those that it was called with
             List<I> known = (List<I>) items;
-            return new Outcomes<>(Collections.unmodifiableList(known), entries);
+            return new Outcomes<>(Collections.unmodifiableList(known), entries, cutOff);
         }
 
         private Outcomes.Entry entry(int i, CancelReason unrun) {

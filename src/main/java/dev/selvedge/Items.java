@@ -37,7 +37,7 @@ final class Items {
         try {
             outcomes = Items.<Outcomes<I, R>>run(spec, items, Objects.requireNonNull(fn, "fn"), harvest);
         } catch (DeadlineExceededException passedBefore) { // one that passes later leaves its mark in the outcomes
-            return harvest.unrun(ScopeSpec.reasonOf(passedBefore));
+            return harvest.neverRun(ScopeSpec.reasonOf(passedBefore));
         }
         return outcomes == null ? harvest.unrun(Harvest.NOTHING_TO_DO) : outcomes;
     }

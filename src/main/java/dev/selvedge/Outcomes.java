@@ -22,6 +22,9 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
     private final List<? extends I> items;
     private final Entry[] entries;
 
+    /** Why the source was not read to its end; null if it was. */
+    private final @Nullable CancelReason cutOff;
+
     /**
      * How one item ended.
      *
@@ -31,9 +34,10 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
      */
     record Entry(Outcome<?> outcome, int attempts, long nanos) {}
 
-    Outcomes(List<? extends I> items, Entry[] entries) {
+    Outcomes(List<? extends I> items, Entry[] entries, @Nullable CancelReason cutOff) {
         this.items = items;
         this.entries = entries;
+        this.cutOff = cutOff;
     }
 
     private Entry entry(int index) {
@@ -139,7 +143,8 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
      *
      * @return an unmodifiable list, one value for each item, in their order
      * @throws ScopeFailedException if some failed; the cause is the first in the order of the items
-     * @throws ScopeCancelledException if none failed, but some were cut off
+     * @throws ScopeCancelledException if none failed, but some were cut off, or the source was not read to its end: what was
+     *     never pulled from it has no outcome
      */
     public List<R> orThrow() {
         List<Throwable> failures = failures();
@@ -152,6 +157,9 @@ public final class Outcomes<I extends @Nullable Object, R extends @Nullable Obje
             if (o instanceof Outcome.Cancelled<R>(var reason)) {
                 throw ScopeCancelledException.settled(reason);
             }
+        }
+        if (cutOff != null) {
+            throw ScopeCancelledException.settled(cutOff);
         }
         return values();
     }

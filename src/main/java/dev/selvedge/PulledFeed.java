@@ -2,6 +2,7 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import java.util.Iterator;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -62,7 +63,8 @@ abstract sealed class PulledFeed extends Feed {
     private void pull() throws InterruptedException {
         @Nullable Object item;
         try {
-            Iterator<?> from = source == null ? items.iterator() : source;
+            Iterator<?> from =
+                    source == null ? Objects.requireNonNull(items.iterator(), "its iterator is null") : source;
             source = from;
             if (!from.hasNext()) {
                 exhausted = true;

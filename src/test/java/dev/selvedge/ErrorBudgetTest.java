@@ -41,6 +41,28 @@ class ErrorBudgetTest {
     }
 
     @Test
+    void a_budget_that_the_last_failure_spends_is_spent() {
+        ErrorBudgetExceededException last =
+                spent(() -> lab.scope("grades").concurrency(1).maxFailures(2).map(upTo(10), i -> {
+                    if (i >= 7) {
+                        throw new IOException("down");
+                    }
+                    return i;
+                }));
+        assertThat(last.failed()).isEqualTo(3);
+        assertThat(last.succeeded()).isEqualTo(7);
+
+        assertThat(spent(() -> lab.scope().maxFailures(0).map(upTo(1), ErrorBudgetTest::down)))
+                .hasMessageContaining("1 of 1 failed");
+        assertThat(spent(() -> lab.scope().maxFailures(2).eachCompleted(upTo(3), ErrorBudgetTest::down, (i, o) -> {})))
+                .hasMessageContaining("3 of 3 failed");
+    }
+
+    private static int down(int i) throws IOException {
+        throw new IOException("down " + i);
+    }
+
+    @Test
     @Catalogue(118)
     void a_systemic_failure_stops_the_job_soon() {
         AtomicInteger begun = new AtomicInteger();

@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import static dev.selvedge.Selvedge.scope;
 import static java.time.Duration.ZERO;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,8 +11,10 @@ import dev.selvedge.CancelReason.Kind;
 import dev.selvedge.Outcome.Cancelled;
 import dev.selvedge.Outcome.Failure;
 import dev.selvedge.Outcome.Success;
+import dev.selvedge.time.VirtualClock;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
@@ -204,6 +207,47 @@ class OutcomesTest {
         assertThat(none).isEmpty();
         assertThat(none.orThrow()).isEmpty();
         assertThat(lab.events()).isEmpty();
+    }
+
+    @Test
+    void those_of_a_source_that_was_not_read_to_its_end_are_not_all() {
+        Iterator<Integer> slow = new Iterator<>() {
+            private int n;
+
+            @Override
+            public boolean hasNext() {
+                return true;
+            }
+
+            @Override
+            public Integer next() {
+                n++;
+                if (n > 3) {
+                    Selvedge.sleep(ofSeconds(10));
+                }
+                return n;
+            }
+        };
+
+        Outcomes<Integer, Integer> outcomes =
+                scope("s").clock(VirtualClock.jumping()).deadline(ofSeconds(1)).outcomes(() -> slow, i -> i);
+
+        assertThat(outcomes.values()).containsExactly(1, 2, 3);
+        assertThat(outcomes.cancelled()).isZero();
+        assertThatThrownBy(outcomes::orThrow)
+                .isInstanceOfSatisfying(
+                        ScopeCancelledException.class,
+                        e -> assertThat(e.reason().kind()).isEqualTo(Kind.DEADLINE));
+    }
+
+    @Test
+    void those_of_a_source_that_was_never_read_are_not_all_either() {
+        Iterable<Integer> source = () -> List.of(1).iterator();
+
+        Outcomes<Integer, Integer> outcomes = scope("s").deadline(ZERO).outcomes(source, i -> i);
+
+        assertThat(outcomes).isEmpty();
+        assertThatThrownBy(outcomes::orThrow).isInstanceOf(ScopeCancelledException.class);
     }
 
     @Test

@@ -135,7 +135,8 @@ record Line(String key, int from, int length) {
         }
     }
 
-    private static boolean holdsZero(byte[] b, int start, int end) {
+    /** As what has never been written to the disk does; no line of ours holds one. */
+    static boolean holdsZero(byte[] b, int start, int end) {
         for (int i = start; i < end; i++) {
             if (b[i] == 0) {
                 return true;

@@ -8,10 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a file of lines from the beginning, and finds where what can be read ends.
  *
- * <p>A last line without a line break was not written to its end; nor was a last one that is no line: after a power cut a
- * file may be as long as it should be, and hold zeros. Both are for cutting off. But a line that makes no sense with
- * others after it was damaged by something else, and a file that does not even begin like ours is none of ours: then
- * nothing may be cut.
+ * <p>A last line without a line break was not written to its end; nor was a last one that holds zeros: after a power cut a
+ * file may be as long as it should be. Both are for cutting off. But any other line that makes no sense was damaged by
+ * something else, and a file that does not even begin like ours is none of ours: then nothing may be cut.
  */
 final class Scan {
 
@@ -27,6 +26,7 @@ final class Scan {
     /** The last line, if it is none. */
     private @Nullable String bad;
 
+    /** Whether that may be the beginning of one of ours. */
     private boolean isBadTorn;
 
     private Scan(String name, String field, Found found) {
@@ -79,10 +79,12 @@ final class Scan {
         }
         if (have > 0) {
             next();
-            bad(buffer, 0, have);
+            bad(buffer, 0, have, Line.isTorn(buffer, 0, have) || good > 0);
         }
-        if (bad != null && good == 0 && !isBadTorn) {
-            throw new IOException(name + " is none: its first line is " + bad + ". Nothing was changed");
+        if (bad != null && !isBadTorn) {
+            throw good == 0
+                    ? new IOException(name + " is none: its first line is " + bad + ". Nothing was changed")
+                    : damaged();
         }
         return good;
     }
@@ -102,7 +104,7 @@ final class Scan {
                 next();
                 Line parsed = Line.parse(b, start, i, field);
                 if (parsed == null) {
-                    bad(b, start, i);
+                    bad(b, start, i, Line.holdsZero(b, start, i));
                 } else {
                     good = base + i + 1;
                     found.line(parsed, b, good);
@@ -116,13 +118,17 @@ final class Scan {
     /** One more line: so the one before was not the last. */
     private void next() throws IOException {
         if (bad != null) {
-            throw new IOException("line " + line + " of " + name + " is damaged: " + bad + ". Nothing was changed");
+            throw damaged();
         }
         line++;
     }
 
-    private void bad(byte[] b, int start, int end) {
+    private IOException damaged() {
+        return new IOException("line " + line + " of " + name + " is damaged: " + bad + ". Nothing was changed");
+    }
+
+    private void bad(byte[] b, int start, int end, boolean torn) {
         bad = Words.quoted(new String(b, start, Math.min(end - start, Words.LONGEST * 2), StandardCharsets.UTF_8));
-        isBadTorn = Line.isTorn(b, start, end);
+        isBadTorn = torn;
     }
 }

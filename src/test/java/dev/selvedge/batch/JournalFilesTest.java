@@ -182,6 +182,27 @@ class JournalFilesTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"key\":\"a\",\"error\":\"the file of failures\"}\n",
+                "{\"key\":\"user-42\", \"email\":\"a@b\"}\n",
+                "{\"key\":\"a\",\"value\":1}\r\n",
+                "{\"key\":\"a\"} \n",
+                "\n"
+            })
+    void a_last_line_that_was_written_to_its_end_is_never_cut_off(String whole) throws IOException {
+        for (String before : List.of("", "{\"key\":\"first\"}\n")) {
+            Files.writeString(file, before + whole);
+
+            assertThatThrownBy(() -> open(file))
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasMessageContaining(before.isEmpty() ? " is none: its first line is " : "line 2 of ")
+                    .hasMessageEndingWith(". Nothing was changed");
+            assertThat(Files.readString(file)).isEqualTo(before + whole);
+        }
+    }
+
     @Test
     void a_tail_of_zeros_is_cut_off() throws IOException {
         for (String torn :
