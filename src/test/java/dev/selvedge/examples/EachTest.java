@@ -340,12 +340,23 @@ class EachTest {
     }
 
     @Test
-    void an_attempt_that_takes_too_long_is_ended_and_has_failed_and_what_it_wrote_is_printed() {
-        int code = each("a\n", "--timeout", "300ms", "--attempts", "2", "sh", "-c", "echo begun; exec sleep 100", "_");
+    void an_attempt_that_takes_too_long_is_ended_and_has_failed() {
+        int code = each("100\n", "--timeout", "50ms", "--attempts", "2", "sleep");
 
         assertThat(code).isEqualTo(1);
-        assertThat(out()).isEqualTo("begun\nbegun\n");
-        assertThat(err()).isEqualTo("each: \"a\": did not end within 300 ms, after 2 attempts\neach: 1 of 1 failed\n");
+        assertThat(err()).isEqualTo("each: \"100\": did not end within 50 ms, after 2 attempts\neach: 1 of 1 failed\n");
+    }
+
+    @Test
+    void what_a_command_has_written_before_it_is_cut_off_is_printed() {
+        String oneFailsOnceTheOtherRuns = "if [ $1 = a ]; then echo begun; touch " + dir + "/ready; exec sleep 100; fi;"
+                + " while ! [ -e " + dir + "/ready ]; do sleep 0.01; done; exit 1";
+
+        int code =
+                each("a\nb\n", "--concurrency", "2", "--max-failures", "0", "sh", "-c", oneFailsOnceTheOtherRuns, "_");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(out()).isEqualTo("begun\n");
     }
 
     @Test
@@ -365,11 +376,11 @@ class EachTest {
 
     @Test
     void the_deadline_ends_what_runs() {
-        int code = each("0\n100\n", "--concurrency", "1", "--deadline", "2s", "sleep");
+        int code = each("100\n100\n", "--concurrency", "1", "--deadline", "200ms", "sleep");
 
         assertThat(code).isEqualTo(1);
         assertThat(err())
-                .isEqualTo("each: the deadline of 2 s has passed: 1 succeeded, 0 failed,"
+                .isEqualTo("each: the deadline of 200 ms has passed: 0 succeeded, 0 failed,"
                         + " the others were cut off or not run\n");
     }
 
