@@ -75,6 +75,7 @@ final class Bulk extends OpenScope {
                 ? (Task.Recorded<@Nullable Object, @Nullable Object, ?>) r
                 : null;
         this.harvest = harvest;
+        harvest.begin();
         this.feed = feed.apply(this);
         this.reporter = conduct.report() == null ? null : new Reporter(conduct.report(), this);
     }

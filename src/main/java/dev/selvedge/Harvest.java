@@ -17,6 +17,20 @@ abstract sealed class Harvest {
     /** The items that were cut off while they were worked on, by place; a job has few threads. */
     private final ConcurrentLinkedQueue<Long> cutOff = new ConcurrentLinkedQueue<>();
 
+    /** Whether there ever was a job. The owner's. */
+    private boolean begun;
+
+    final void begin() {
+        begun = true;
+    }
+
+    final boolean hasBegun() {
+        return begun;
+    }
+
+    /** There is no job: its deadline had passed before. */
+    void neverBegan(CancelReason why) throws Exception {}
+
     /** Whether one failure means that there is no result. */
     abstract boolean isAllOrNone();
 
@@ -332,6 +346,10 @@ abstract sealed class Harvest {
 
         private final Task.VoidOf2<@Nullable Object, Outcome<?>, ?> callback;
         private final ConcurrentLinkedQueue<Ended> waiting = new ConcurrentLinkedQueue<>();
+
+        /** If they are known from the start. */
+        private @Nullable Object[] items = {};
+
         private long handedOn;
         private boolean isOver;
 
@@ -359,6 +377,18 @@ abstract sealed class Harvest {
         void cutOff(Worker worker, CancelReason why) {
             super.cutOff(worker, why);
             waiting.add(new Ended(worker.index, worker.item, new Outcome.Cancelled<>(why)));
+        }
+
+        @Override
+        void takeAll(@Nullable Object[] all) {
+            items = all;
+        }
+
+        @Override
+        void neverBegan(CancelReason why) throws Exception {
+            for (Object item : items) {
+                callback.run(item, new Outcome.Cancelled<>(why));
+            }
         }
 
         @Override

@@ -53,7 +53,7 @@ final class Items {
     private static <T> @Nullable T run(ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn, Harvest harvest) {
         Objects.requireNonNull(items, "items");
         if (!(items instanceof Collection<?> collection)) {
-            return run(spec, fn, harvest, job -> {
+            return run(spec, fn, harvest, Progress.UNKNOWN, job -> {
                 int most = job.mostAtWork(Feed.WITHOUT_A_NUMBER);
                 return isThreadEach(spec, job)
                         ? new PulledFeed.ThreadEach(job, items, Progress.UNKNOWN, most)
@@ -65,7 +65,7 @@ final class Items {
             return null;
         }
         harvest.takeAll(all);
-        return run(spec, fn, harvest, job -> {
+        return run(spec, fn, harvest, all.length, job -> {
             int most = job.mostAtWork(Math.max(1, all.length));
             if (isThreadEach(spec, job)) {
                 return new PulledFeed.ThreadEach(job, Arrays.asList(all), all.length, most);
@@ -77,8 +77,32 @@ final class Items {
         });
     }
 
-    private static <T> T run(ScopeSpec spec, Task.Of<?, ?, ?> fn, Harvest harvest, Function<Bulk, Feed> feed) {
-        return ScopeSpec.execute(spec, ledger -> new Bulk(ledger, spec, fn, feed, harvest));
+    private static <T> T run(
+            ScopeSpec spec, Task.Of<?, ?, ?> fn, Harvest harvest, long total, Function<Bulk, Feed> feed) {
+        try {
+            return ScopeSpec.execute(spec, ledger -> new Bulk(ledger, spec, fn, feed, harvest));
+        } catch (DeadlineExceededException | ScopeCancelledException e) {
+            if (!harvest.hasBegun()) {
+                neverBegan(spec, harvest, total, e);
+            }
+            throw e;
+        }
+    }
+
+    /** Its time was over before: whoever is told how a job ends is told all the same. */
+    private static void neverBegan(ScopeSpec spec, Harvest harvest, long total, RuntimeException why) {
+        try {
+            if (why instanceof DeadlineExceededException passed) {
+                harvest.neverBegan(ScopeSpec.reasonOf(passed));
+            }
+        } catch (Exception e) {
+            throw Sneaky.sneak(e); // of the callback
+        } finally {
+            Conduct.Report report = spec.conduct().report();
+            if (report != null) {
+                Reporter.tellOfNone(report, spec, total);
+            }
+        }
     }
 
     /** On a virtual clock the start of an item is an event. */

@@ -49,6 +49,19 @@ final class Reporter {
                 over);
     }
 
+    /** Tells of a job that never began, since its time was over before. */
+    static void tellOfNone(Conduct.Report report, ScopeSpec spec, long total) {
+        long cancelled = Math.max(0, total);
+        Progress last = new Progress(total, 0, 0, 0, cancelled, 0, 0, Duration.ZERO, true);
+        if (report.meter() != null) {
+            report.meter().shows(() -> last);
+        }
+        if (report.sink() != null) {
+            String name = spec.name();
+            tell(report.sink(), last, Here.context().with(spec.handover()), name == null ? "scope" : name);
+        }
+    }
+
     boolean hasSink() {
         return sink != null;
     }
@@ -71,14 +84,17 @@ final class Reporter {
     }
 
     private void tell(Progress progress) {
-        if (sink == null) {
-            return;
+        if (sink != null) {
+            tell(sink, progress, job.context, job.displayName());
         }
+    }
+
+    private static void tell(Consumer<? super Progress> sink, Progress progress, Context context, String scope) {
         Here.Aside aside = Here.putAside();
         try {
             sink.accept(progress);
         } catch (Throwable e) {
-            job.context.unhandled(job.displayName(), e);
+            context.unhandled(scope, e);
         } finally {
             aside.putBack();
         }

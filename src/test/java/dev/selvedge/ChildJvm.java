@@ -25,6 +25,11 @@ public final class ChildJvm implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 40;
 
+    /** Whoever runs the tests may ignore signals, as below nohup; and what is ignored is inherited. */
+    private static final List<String> HEEDING_SIGNALS = List.of("env", "--default-signal=INT,HUP,TERM");
+
+    private static final boolean CAN_HEED = canHeed();
+
     private final Process process;
     private final BufferedReader out;
     private final List<String> lines = new ArrayList<>();
@@ -41,7 +46,25 @@ public final class ChildJvm implements AutoCloseable {
 
     /** The program with the library and the tests on its class path, as users start theirs. */
     public static ChildJvm start(List<String> flags, Class<?> program, String... args) throws Exception {
-        return new ChildJvm(command(flags, program, args));
+        List<String> command = new ArrayList<>(heedingSignals());
+        command.addAll(command(flags, program, args));
+        return new ChildJvm(command);
+    }
+
+    /** What to put before a command that must not ignore signals. */
+    public static List<String> heedingSignals() {
+        return CAN_HEED ? HEEDING_SIGNALS : List.of();
+    }
+
+    /** Not all systems have such an env. */
+    private static boolean canHeed() {
+        List<String> nothing = new ArrayList<>(HEEDING_SIGNALS);
+        nothing.add("true");
+        try {
+            return new ProcessBuilder(nothing).start().waitFor() == 0;
+        } catch (IOException | InterruptedException e) {
+            return false;
+        }
     }
 
     /** The same, started in the background by a shell that is not interactive; the first line is {@code pid} and its number. */

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,6 +38,45 @@ class EachCompletedTest {
             case Outcome.Failure<?>(var error) -> "threw " + error.getMessage();
             case Outcome.Cancelled<?>(var why) -> "cut off: " + why.kind();
         };
+    }
+
+    @Test
+    void a_deadline_that_has_passed_before_leaves_each_cancelled_and_is_told_to_whoever_watches() {
+        for (Duration passed : List.of(Duration.ZERO, Duration.ofMillis(-5))) {
+            List<String> handed = new ArrayList<>();
+            List<Progress> told = new ArrayList<>();
+            ProgressMeter meter = ProgressMeter.create();
+
+            assertThatThrownBy(() -> Selvedge.scope("late")
+                            .deadline(passed)
+                            .progress(told::add)
+                            .eachCompleted(
+                                    List.of(1, 2),
+                                    i -> i,
+                                    (i, outcome) -> handed.add(
+                                            i + " " + outcome.getClass().getSimpleName())))
+                    .isInstanceOf(DeadlineExceededException.class);
+            assertThatThrownBy(() -> Selvedge.scope("late")
+                            .deadline(passed)
+                            .progress(meter)
+                            .forEach(List.of(1, 2), i -> {}))
+                    .isInstanceOf(DeadlineExceededException.class);
+
+            assertThat(handed).containsExactly("1 Cancelled", "2 Cancelled");
+            assertThat(told).containsExactly(new Progress(2, 0, 0, 0, 2, 0, 0, Duration.ZERO, true));
+            assertThat(meter.now()).isEqualTo(told.get(0));
+        }
+    }
+
+    @Test
+    void a_callback_may_throw_what_it_likes_then_too() {
+        assertThatThrownBy(() -> Selvedge.scope("late")
+                        .deadline(Duration.ZERO)
+                        .eachCompleted(List.of(1, 2), i -> i, (i, outcome) -> {
+                            throw new IOException("no " + i);
+                        }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("no 1");
     }
 
     @Test
