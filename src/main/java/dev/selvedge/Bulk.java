@@ -75,7 +75,6 @@ final class Bulk extends OpenScope {
                 ? (Task.Recorded<@Nullable Object, @Nullable Object, ?>) r
                 : null;
         this.harvest = harvest;
-        harvest.begin();
         this.feed = feed.apply(this);
         this.reporter = conduct.report() == null ? null : new Reporter(conduct.report(), this);
     }
@@ -252,7 +251,8 @@ final class Bulk extends OpenScope {
 
     private void itemFailed(Worker worker, Throwable error) {
         boolean ends = Failure.endsTheJob(error) || (harvest.isAllOrNone() && budget == null);
-        if (ends || harvest.isOutcomes() || (harvest.isAllOrNone() && isAmongFirst())) {
+        boolean isOutcome = harvest.isOutcomes();
+        if (ends || (isOutcome && recorded == null) || (harvest.isAllOrNone() && isAmongFirst())) {
             record(worker.fork(), nameOf(worker.index), error);
         }
         if (ends) {
@@ -411,12 +411,6 @@ final class Bulk extends OpenScope {
             context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
         }
         return threw;
-    }
-
-    /** A failure that is recorded can be read where it is. */
-    @Override
-    List<Throwable> overtaken() {
-        return recorded == null ? super.overtaken() : List.of();
     }
 
     @Override

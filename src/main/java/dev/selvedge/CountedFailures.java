@@ -17,10 +17,14 @@ final class CountedFailures extends RuntimeException {
      * @param thrown is seen anyway: failures that say the same are counted only; null for none
      */
     CountedFailures(String head, List<? extends Throwable> failures, @Nullable Throwable thrown) {
-        super(head + ": " + words(FailureGroup.of(failures)), null, true, false);
+        this(head, thrown, FailureGroup.of(failures));
+    }
+
+    private CountedFailures(String head, @Nullable Throwable thrown, List<FailureGroup> groups) {
+        super(head + ": " + words(groups), null, true, false);
         List<Throwable> unused = Failure.attach(
                 this,
-                FailureGroup.of(failures).stream()
+                groups.stream()
                         .map(FailureGroup::first)
                         .filter(e -> !FailureGroup.areAlike(e, thrown))
                         .toList());

@@ -17,19 +17,8 @@ abstract sealed class Harvest {
     /** The items that were cut off while they were worked on, by place; a job has few threads. */
     private final ConcurrentLinkedQueue<Long> cutOff = new ConcurrentLinkedQueue<>();
 
-    /** Whether there ever was a job. The owner's. */
-    private boolean begun;
-
-    final void begin() {
-        begun = true;
-    }
-
-    final boolean hasBegun() {
-        return begun;
-    }
-
-    /** There is no job: its deadline had passed before. */
-    void neverBegan(CancelReason why) throws Exception {}
+    /** There is no job, since its deadline had passed before; these are its items, as far as they are known. */
+    void neverBegan(@Nullable Object[] all, CancelReason why) throws Exception {}
 
     /** Whether one failure means that there is no result. */
     abstract boolean isAllOrNone();
@@ -294,25 +283,18 @@ abstract sealed class Harvest {
         }
 
         @Override
-        Object result() {
-            return unrun(ofUnrun);
-        }
-
-        /** The outcomes of a job that never began. */
-        <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> neverRun(CancelReason why) {
+        void neverBegan(@Nullable Object[] all, CancelReason why) {
+            ofUnrun = why;
             cutOff = why;
-            return unrun(why);
         }
 
-        /** The outcomes; those that nobody has begun were cut off for this reason. */
-        <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> unrun(CancelReason why) {
+        @Override
+        Outcomes<@Nullable Object, @Nullable Object> result() {
             Outcomes.Entry[] entries = new Outcomes.Entry[taken()];
             for (int i = 0; i < entries.length; i++) {
-                entries[i] = entry(i, why);
+                entries[i] = entry(i, ofUnrun);
             }
-            @SuppressWarnings("unchecked") // they are those that it was called with
-            List<I> known = (List<I>) items;
-            return new Outcomes<>(Collections.unmodifiableList(known), entries, cutOff);
+            return new Outcomes<>(Collections.unmodifiableList(items), entries, cutOff);
         }
 
         private Outcomes.Entry entry(int i, CancelReason unrun) {
@@ -346,10 +328,6 @@ abstract sealed class Harvest {
 
         private final Task.VoidOf2<@Nullable Object, Outcome<?>, ?> callback;
         private final ConcurrentLinkedQueue<Ended> waiting = new ConcurrentLinkedQueue<>();
-
-        /** If they are known from the start. */
-        private @Nullable Object[] items = {};
-
         private long handedOn;
         private boolean isOver;
 
@@ -380,13 +358,8 @@ abstract sealed class Harvest {
         }
 
         @Override
-        void takeAll(@Nullable Object[] all) {
-            items = all;
-        }
-
-        @Override
-        void neverBegan(CancelReason why) throws Exception {
-            for (Object item : items) {
+        void neverBegan(@Nullable Object[] all, CancelReason why) throws Exception {
+            for (Object item : all) {
                 callback.run(item, new Outcome.Cancelled<>(why));
             }
         }

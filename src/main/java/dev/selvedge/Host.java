@@ -14,8 +14,12 @@ abstract class Host {
 
     /** The name for people and events. */
     final String displayName() {
-        String name = givenName();
-        return name == null ? UNNAMED : name;
+        return displayName(givenName());
+    }
+
+    /** The name for people and events of a scope that was given this one, or none. */
+    static String displayName(@Nullable String given) {
+        return given == null ? UNNAMED : given;
     }
 
     /** The fork whose task the calling thread runs, by its name; the scope's, if the task runs in the thread of that. */

@@ -33,13 +33,8 @@ final class Items {
     static <I extends @Nullable Object, R extends @Nullable Object> Outcomes<I, R> outcomes(
             ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn) {
         Harvest.All harvest = new Harvest.All();
-        Outcomes<I, R> outcomes;
-        try {
-            outcomes = Items.<Outcomes<I, R>>run(spec, items, Objects.requireNonNull(fn, "fn"), harvest);
-        } catch (DeadlineExceededException passedBefore) { // one that passes later leaves its mark in the outcomes
-            return harvest.neverRun(ScopeSpec.reasonOf(passedBefore));
-        }
-        return outcomes == null ? harvest.unrun(Harvest.NOTHING_TO_DO) : outcomes;
+        Outcomes<I, R> outcomes = Items.<Outcomes<I, R>>run(spec, items, Objects.requireNonNull(fn, "fn"), harvest);
+        return outcomes == null ? new Outcomes<>(List.of(), new Outcomes.Entry[0], null) : outcomes;
     }
 
     static <X extends Exception> void eachCompleted(
@@ -53,7 +48,7 @@ final class Items {
     private static <T> @Nullable T run(ScopeSpec spec, Iterable<?> items, Task.Of<?, ?, ?> fn, Harvest harvest) {
         Objects.requireNonNull(items, "items");
         if (!(items instanceof Collection<?> collection)) {
-            return run(spec, fn, harvest, Progress.UNKNOWN, job -> {
+            return run(spec, fn, harvest, null, job -> {
                 int most = job.mostAtWork(Feed.WITHOUT_A_NUMBER);
                 return isThreadEach(spec, job)
                         ? new PulledFeed.ThreadEach(job, items, Progress.UNKNOWN, most)
@@ -65,7 +60,7 @@ final class Items {
             return null;
         }
         harvest.takeAll(all);
-        return run(spec, fn, harvest, all.length, job -> {
+        return run(spec, fn, harvest, all, job -> {
             int most = job.mostAtWork(Math.max(1, all.length));
             if (isThreadEach(spec, job)) {
                 return new PulledFeed.ThreadEach(job, Arrays.asList(all), all.length, most);
@@ -77,30 +72,41 @@ final class Items {
         });
     }
 
-    private static <T> T run(
-            ScopeSpec spec, Task.Of<?, ?, ?> fn, Harvest harvest, long total, Function<Bulk, Feed> feed) {
+    /** All are null if nobody knows them before. */
+    @SuppressWarnings("unchecked") // what a harvest gives is what its call gives
+    private static <T> @Nullable T run(
+            ScopeSpec spec,
+            Task.Of<?, ?, ?> fn,
+            Harvest harvest,
+            @Nullable Object @Nullable [] all,
+            Function<Bulk, Feed> feed) {
+        Bulk[] job = new Bulk[1];
         try {
-            return ScopeSpec.execute(spec, ledger -> new Bulk(ledger, spec, fn, feed, harvest));
+            return ScopeSpec.execute(spec, ledger -> job[0] = new Bulk(ledger, spec, fn, feed, harvest));
         } catch (DeadlineExceededException | ScopeCancelledException e) {
-            if (!harvest.hasBegun()) {
-                neverBegan(spec, harvest, total, e);
+            if (job[0] == null) {
+                neverBegan(spec, harvest, all, e);
+                if (harvest.isOutcomes() && e instanceof DeadlineExceededException) {
+                    return (T) harvest.result();
+                }
             }
             throw e;
         }
     }
 
     /** Its time was over before: whoever is told how a job ends is told all the same. */
-    private static void neverBegan(ScopeSpec spec, Harvest harvest, long total, RuntimeException why) {
+    private static void neverBegan(
+            ScopeSpec spec, Harvest harvest, @Nullable Object @Nullable [] all, RuntimeException why) {
         try {
             if (why instanceof DeadlineExceededException passed) {
-                harvest.neverBegan(ScopeSpec.reasonOf(passed));
+                harvest.neverBegan(all == null ? new Object[0] : all, ScopeSpec.reasonOf(passed));
             }
         } catch (Exception e) {
             throw Sneaky.sneak(e); // of the callback
         } finally {
             Conduct.Report report = spec.conduct().report();
             if (report != null) {
-                Reporter.tellOfNone(report, spec, total);
+                Reporter.tellOfNone(report, spec, all == null ? Progress.UNKNOWN : all.length);
             }
         }
     }

@@ -161,7 +161,7 @@ final class MainProcess {
             if (thrown != null) {
                 reportUnlessItSaysOnly(why, thrown);
             } else {
-                String scope = spec.name() == null ? "scope" : spec.name();
+                String scope = Host.displayName(spec.name());
                 Here.context().with(spec.handover()).discard(scope, scope, value);
             }
             boolean unused = patience.stop();

@@ -492,13 +492,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         RuntimeException e = outside != null
                 ? ScopeCancelledException.inFlight(ledger.reasonOutside(this), outside)
                 : stopped(why, unfinished(), outcomes(), null);
-        context.unhandledRest(displayName(), Failure.attach(e, overtaken()));
+        context.unhandledRest(displayName(), Failure.attach(e, Failure.errors(failures)));
         return e;
-    }
-
-    /** The failures that nobody sees if the scope throws that it was stopped. */
-    List<Throwable> overtaken() {
-        return Failure.errors(failures);
     }
 
     final void unhandled(List<Throwable> errors) {

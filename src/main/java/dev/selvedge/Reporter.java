@@ -57,8 +57,7 @@ final class Reporter {
             report.meter().shows(() -> last);
         }
         if (report.sink() != null) {
-            String name = spec.name();
-            tell(report.sink(), last, Here.context().with(spec.handover()), name == null ? "scope" : name);
+            tell(report.sink(), last, Here.context().with(spec.handover()), Host.displayName(spec.name()));
         }
     }
 

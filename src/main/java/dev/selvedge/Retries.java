@@ -204,7 +204,7 @@ final class Retries<T extends @Nullable Object> {
     private String wordsForEarlier() {
         int before = attempts - 1;
         return before + (before == 1 ? " attempt" : " attempts") + " failed before the one whose failure was thrown"
-                + (before > earlier.size() ? "; the last " + earlier.size() : "");
+                + (before > KEPT ? "; the last " + KEPT : "");
     }
 
     private String scope() {

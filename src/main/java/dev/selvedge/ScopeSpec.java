@@ -395,7 +395,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     private void report(Exception failure) {
         Context outer = Here.context();
-        outer.with(handover).unhandled(name == null ? "scope" : name, failure);
+        outer.with(handover).unhandled(Host.displayName(name), failure);
     }
 
     /**

@@ -8,6 +8,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -110,6 +111,12 @@ final class Blocks {
             Thread.yield();
         }
         assertThat(refs).allMatch(r -> r.get() == null);
+    }
+
+    /** Blocks as code does that knows nothing of clocks: nothing but an interrupt ends it. */
+    static int untilInterrupted() throws InterruptedException {
+        new CountDownLatch(1).await();
+        throw new AssertionError("nobody opens it");
     }
 
     /** Spins until another thread has done something, which it does soon. */

@@ -98,24 +98,15 @@ class ContainerTest {
                                             .get(0)))
                     .containsExactly(false, false);
             try {
-                List<Integer> unused = Selvedge.scope()
-                        .gather(
-                                () -> {
-                                    Thread.sleep(100_000);
-                                    return 1;
-                                },
-                                () -> {
-                                    throw new IllegalStateException("boom");
-                                });
+                List<Integer> unused = Selvedge.scope().gather(Blocks::untilInterrupted, () -> {
+                    throw new IllegalStateException("boom");
+                });
             } catch (ScopeFailedException e) {
                 System.out.println(e.getMessage());
             }
             try {
                 Selvedge.scope().deadline(java.time.Duration.ofMillis(20)).run(s -> {
-                    Fork<Integer> f = s.fork(() -> {
-                        Thread.sleep(100_000);
-                        return 1;
-                    });
+                    Fork<Integer> f = s.fork(Blocks::untilInterrupted);
                     int unused = f.join();
                 });
             } catch (DeadlineExceededException e) {

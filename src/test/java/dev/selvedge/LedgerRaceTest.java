@@ -96,8 +96,7 @@ class LedgerRaceTest {
                         if (cut) {
                             Thread.currentThread().interrupt();
                         }
-                        Thread.sleep(60_000);
-                        return 1;
+                        return Blocks.untilInterrupted();
                     });
                 }));
     }
@@ -127,11 +126,10 @@ class LedgerRaceTest {
                         return scope("inner").deadline(ofMinutes(30)).call(() -> {
                             timeOut(ledger.frame());
                             try {
-                                Thread.sleep(60_000);
+                                return Blocks.untilInterrupted();
                             } finally {
                                 firing.set(ledger.holdAt(held, outer));
                             }
-                            return 1;
                         });
                     } finally {
                         ledger.letGo();

@@ -167,11 +167,10 @@ class LedgerStressTest {
 
         private int slept() {
             try {
-                Thread.sleep(60_000);
+                return Blocks.untilInterrupted();
             } catch (InterruptedException e) {
                 throw Sneaky.sneak(e);
             }
-            return 2;
         }
 
         private String ended(Callable<Integer> block) {

@@ -56,7 +56,7 @@ public final class ShutdownPrograms {
             try {
                 say("ready");
                 WORKING.countDown();
-                Thread.sleep(PATIENT);
+                new CountDownLatch(1).await();
             } finally {
                 Fork<?> queued = s.fork(() -> say("queued fork ran"));
                 say("body cleaned, " + ((Outcome.Cancelled<?>) queued.outcome()).reason());

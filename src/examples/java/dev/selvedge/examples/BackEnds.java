@@ -1,42 +1,31 @@
 package dev.selvedge.examples;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpHandler;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The services that the {@link Tour} asks: a server on 127.0.0.1, at a port that the system chooses. */
 final class BackEnds implements AutoCloseable {
 
-    private static final byte[] LOOPBACK = {127, 0, 0, 1};
     private static final Duration TRICKLE = Duration.ofMillis(20);
 
-    private final HttpServer server;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Loopback server = new Loopback();
 
-    BackEnds() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), 0), 0);
-        server.setExecutor(threads);
-        server.start();
-    }
+    BackEnds() throws IOException {}
 
     /** One that answers after a while. */
     URI answering(String path, Duration after, String text) {
-        return at(path, after, exchange -> answer(exchange, 200, text));
+        return at(path, after, exchange -> Loopback.answer(exchange, 200, text));
     }
 
     /** One that is broken, and says so after a while. */
     URI broken(String path, Duration after) {
-        return at(path, after, exchange -> answer(exchange, 500, "out of order"));
+        return at(path, after, exchange -> Loopback.answer(exchange, 500, "out of order"));
     }
 
     /** One that begins to answer and comes to no end until the client closes the connection. */
@@ -55,36 +44,21 @@ final class BackEnds implements AutoCloseable {
 
     /** One that is well at first, and counts the requests that reach it. */
     Flaky flaky(String path, String text) {
-        Flaky flaky = new Flaky(url(path), text);
+        Flaky flaky = new Flaky(server.url(path), text);
         at(path, Duration.ZERO, flaky::answerTo);
         return flaky;
     }
 
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
-        threads.close();
+        server.close();
     }
 
-    private URI at(String path, Duration after, Handler handler) {
-        server.createContext(path, exchange -> {
-            try (exchange) {
-                pause(after);
-                handler.handle(exchange);
-            }
+    private URI at(String path, Duration after, HttpHandler handler) {
+        return server.serve(path, exchange -> {
+            pause(after);
+            handler.handle(exchange);
         });
-        return url(path);
-    }
-
-    private URI url(String path) {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
-    }
-
-    private static void answer(HttpExchange exchange, int status, String text) throws IOException {
-        byte[] body = text.getBytes(StandardCharsets.UTF_8);
-        exchange.sendResponseHeaders(status, body.length);
-        exchange.getResponseBody().write(body);
     }
 
     /** Stands for the work of a back end. */
@@ -141,17 +115,13 @@ final class BackEnds implements AutoCloseable {
         private void answerTo(HttpExchange exchange) throws IOException {
             requests.incrementAndGet();
             if (down) {
-                answer(exchange, 500, "out of order");
+                Loopback.answer(exchange, 500, "out of order");
             } else if (turnedAway.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
                 exchange.getResponseHeaders().set("Retry-After", Long.toString(retryAfter.toSeconds()));
-                answer(exchange, 503, "busy");
+                Loopback.answer(exchange, 503, "busy");
             } else {
-                answer(exchange, 200, text);
+                Loopback.answer(exchange, 200, text);
             }
         }
-    }
-
-    private interface Handler {
-        void handle(HttpExchange exchange) throws IOException;
     }
 }

@@ -1,15 +1,9 @@
 package dev.selvedge.examples;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -18,8 +12,6 @@ import java.util.function.IntConsumer;
  * down, and some papers it cannot read.
  */
 final class GradingService implements AutoCloseable {
-
-    private static final byte[] LOOPBACK = {127, 0, 0, 1};
 
     private static final int BUSY_EACH = 20;
     private static final int DOWN_FROM = 1_500;
@@ -30,8 +22,8 @@ final class GradingService implements AutoCloseable {
     private static final int UNREADABLE = 422;
     private static final int UNAVAILABLE = 503;
 
-    private final HttpServer server;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Loopback server = new Loopback();
+    private final URI uri;
     private final long downNanos;
     private final IntConsumer graded;
 
@@ -41,7 +33,7 @@ final class GradingService implements AutoCloseable {
     private volatile long downSince;
 
     /**
-     * Starts it, at a port that the system chooses.
+     * Starts it.
      *
      * @param down how long it is down, once, after 1,500 requests
      * @param graded is told of each paper that is graded, before the answer goes out; on any thread
@@ -49,19 +41,12 @@ final class GradingService implements AutoCloseable {
     GradingService(Duration down, IntConsumer graded) throws IOException {
         this.downNanos = down.toNanos();
         this.graded = graded;
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), 0), 0);
-        server.setExecutor(threads);
-        server.createContext("/grade/", exchange -> {
-            try (exchange) {
-                answer(exchange);
-            }
-        });
-        server.start();
+        uri = server.serve("/grade/", this::answer);
     }
 
     /** What the number of a paper is to be put behind. */
     URI uri() {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/grade/");
+        return uri;
     }
 
     /** What it says of a paper, when it is well. */
@@ -78,14 +63,14 @@ final class GradingService implements AutoCloseable {
         int paper = Integer.parseInt(path.substring(path.lastIndexOf('/') + 1));
         int n = requests.incrementAndGet();
         if (isDown(n)) {
-            send(exchange, UNAVAILABLE, "down");
+            Loopback.answer(exchange, UNAVAILABLE, "down");
         } else if (n % BUSY_EACH == 0) {
-            send(exchange, UNAVAILABLE, "busy");
+            Loopback.answer(exchange, UNAVAILABLE, "busy");
         } else if (!isReadable(paper)) {
-            send(exchange, UNREADABLE, "unreadable");
+            Loopback.answer(exchange, UNREADABLE, "unreadable");
         } else {
             graded.accept(paper);
-            send(exchange, OK, Integer.toString(grade(paper)));
+            Loopback.answer(exchange, OK, Integer.toString(grade(paper)));
         }
     }
 
@@ -97,16 +82,8 @@ final class GradingService implements AutoCloseable {
         return since != 0 && System.nanoTime() - since < downNanos;
     }
 
-    private static void send(HttpExchange exchange, int status, String text) throws IOException {
-        byte[] body = text.getBytes(StandardCharsets.UTF_8);
-        exchange.sendResponseHeaders(status, body.length);
-        exchange.getResponseBody().write(body);
-    }
-
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
-        threads.close();
+        server.close();
     }
 }

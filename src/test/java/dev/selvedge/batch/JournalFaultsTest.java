@@ -34,7 +34,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,18 +49,15 @@ class JournalFaultsTest {
 
     private final FaultyDisk disk = new FaultyDisk();
 
+    @AutoClose
+    @SuppressWarnings("UnusedVariable") // keeps what is logged off the console
+    private final Log log = Log.of("dev.selvedge");
+
     private Path file;
-    private Log log;
 
     @BeforeEach
     void place() {
         file = dir.resolve("done.log");
-        log = Log.of("dev.selvedge");
-    }
-
-    @AfterEach
-    void close() {
-        log.close();
     }
 
     private static UncheckedIOException thrownBy(Runnable code) {

@@ -24,7 +24,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.logging.Level;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,18 +59,14 @@ class JournalFilesTest {
     @TempDir
     Path dir;
 
+    @AutoClose
+    private final Log log = Log.of("dev.selvedge");
+
     private Path file;
-    private Log log;
 
     @BeforeEach
     void place() {
         file = dir.resolve("done.log");
-        log = Log.of("dev.selvedge");
-    }
-
-    @AfterEach
-    void close() {
-        log.close();
     }
 
     // The form.

@@ -9,6 +9,7 @@ import dev.selvedge.batch.Journal;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -113,8 +115,14 @@ class BatchTest {
     }
 
     @Test
-    void a_service_that_stays_down_ends_the_job_by_its_error_budget() throws Exception {
-        try (Answers never = new Answers(422)) {
+    void a_service_that_grades_nothing_ends_the_job_by_its_error_budget() throws Exception {
+        AtomicInteger requests = new AtomicInteger();
+        try (Loopback server = new Loopback()) {
+            URI never = server.serve("/", exchange -> {
+                requests.incrementAndGet();
+                Loopback.answer(exchange, 422, "");
+            });
+
             assertThat(run(
                             "--papers",
                             "5000",
@@ -123,13 +131,13 @@ class BatchTest {
                             "--journal",
                             journal().toString(),
                             "--service",
-                            never.uri()))
+                            never.toString()))
                     .isEqualTo(1);
 
             assertThat(out.toString(UTF_8))
                     .contains("0 of 5000 papers are graded")
                     .contains("not reached: the error budget");
-            assertThat(never.requests()).isBetween(200, 231);
+            assertThat(requests.get()).isBetween(200, 231);
         }
     }
 
