@@ -63,8 +63,10 @@ final class ProgressCost implements Suite {
 
     private static long microsecond(long seed) {
         long x = seed + 1;
-        for (int i = 0; i < STEPS; i++) {
-            x = x * 6_364_136_223_846_793_005L + 1_442_695_040_888_963_407L;
+        for (int i = 0; i < STEPS; i++) { // each step needs the one before, and cannot be folded into it
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
         }
         return x;
     }
