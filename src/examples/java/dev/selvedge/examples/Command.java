@@ -3,9 +3,7 @@ package dev.selvedge.examples;
 import static dev.selvedge.Selvedge.scope;
 
 import dev.selvedge.ChildProcess;
-import dev.selvedge.Fork;
 import dev.selvedge.Scope;
-import dev.selvedge.ScopeFailedException;
 import dev.selvedge.Selvedge;
 import dev.selvedge.Task;
 import java.io.File;
@@ -28,18 +26,18 @@ final class Command implements Task.Of<String, Void, Failed> {
     private static final int NO_SUCH_FILE = 2;
     private static final int NOT_PERMITTED = 13;
 
-    /** With this and a number, a status tells which signal has ended the command. */
-    private static final int SIGNAL = 128;
-
-    private static final int LAST_SIGNAL = 64;
     private static final int BROKEN_PIPE = 13;
 
     private final List<String> words;
     private final boolean inherit;
     private final int attempts;
     private final Printer printer;
+    private final Shells shells;
 
-    Command(EachArguments asked, Printer printer) {
+    /** The command that was looked up last: mostly there is only one. */
+    private volatile String runnable;
+
+    Command(EachArguments asked, Printer printer, Shells shells) {
         List<String> all = new ArrayList<>(asked.command());
         if (all.stream().noneMatch(word -> word.contains(LINE))) {
             all.add(LINE);
@@ -48,6 +46,7 @@ final class Command implements Task.Of<String, Void, Failed> {
         this.inherit = asked.inherit();
         this.attempts = asked.attempts();
         this.printer = printer;
+        this.shells = shells;
     }
 
     /**
@@ -55,19 +54,23 @@ final class Command implements Task.Of<String, Void, Failed> {
      * so is the failure, if it was the last attempt.
      */
     @Override
-    public Void call(String line) throws Failed {
+    public Void call(String line) throws Failed, InterruptedException {
+        List<String> command = new ArrayList<>(words.size());
+        for (String word : words) {
+            command.add(word.replace(LINE, line));
+        }
         if (inherit) {
-            runInherited(line);
+            runInherited(command, line);
         } else {
-            runCaptured(line);
+            runCaptured(command, line);
         }
         return null;
     }
 
-    private void runInherited(String line) throws Failed {
+    private void runInherited(List<String> command, String line) throws Failed {
         try {
-            int status = scope().call(s -> start(s, line).waitFor());
-            if (status == SIGNAL + BROKEN_PIPE) {
+            int status = scope().call(s -> start(s, command).waitFor());
+            if (status == Failed.SIGNAL + BROKEN_PIPE) {
                 throw Hopeless.unread();
             }
             ensureDone(status);
@@ -79,45 +82,50 @@ final class Command implements Task.Of<String, Void, Failed> {
         }
     }
 
+    private ChildProcess start(Scope s, List<String> command) throws Failed {
+        try {
+            return s.process(new ProcessBuilder(command)
+                    .redirectInput(NOTHING) // else it would eat the lines
+                    .redirectOutput(Redirect.INHERIT)
+                    .redirectError(Redirect.INHERIT));
+        } catch (IOException e) {
+            throw refused(command.get(0), e);
+        }
+    }
+
     // @start region="captured"
-    private void runCaptured(String line) throws Failed {
+    private void runCaptured(List<String> command, String line) throws Failed, InterruptedException {
         Capture out = printer.ofOutput();
         Capture err = printer.ofErrors();
         try {
-            int status = scope().call(s -> {
-                ChildProcess process = start(s, line);
-                Fork<?> errors = s.fork(() -> err.read(process.getErrorStream()));
-                out.read(process.getInputStream());
-                errors.join();
-                return process.waitFor();
-            });
-            ensureDone(status);
+            ensureDone(run(command, out, err));
         } catch (Failed e) {
             if (e.isLast()) {
                 printer.print(out, err, line, e.getMessage());
             }
             throw e;
-        } catch (ScopeFailedException e) {
-            throw e.rethrow(Hopeless.class);
         } finally {
             printer.print(out, err); // also if it was cut off: nothing of it runs any more
         }
     }
     // @end
 
-    private ChildProcess start(Scope s, String line) throws Failed {
-        List<String> command = new ArrayList<>(words.size());
-        for (String word : words) {
-            command.add(word.replace(LINE, line));
+    private int run(List<String> command, Capture out, Capture err) throws Failed, InterruptedException {
+        if (command.stream().anyMatch(word -> word.indexOf('\0') >= 0)) {
+            throw failed("not started: a zero byte cannot be handed over");
         }
-        ProcessBuilder builder = new ProcessBuilder(command).redirectInput(NOTHING); // else it would eat the lines
-        if (inherit) {
-            builder.redirectOutput(Redirect.INHERIT).redirectError(Redirect.INHERIT);
-        }
+        ensureRunnable(command.get(0));
         try {
-            return s.process(builder);
+            return shells.run(command, out, err);
         } catch (IOException e) {
-            throw refused(command.get(0), e);
+            throw failed(e.getMessage());
+        }
+    }
+
+    private void ensureRunnable(String name) {
+        if (!name.equals(runnable)) {
+            Program.ensureRunnable(name);
+            runnable = name;
         }
     }
 
@@ -138,8 +146,7 @@ final class Command implements Task.Of<String, Void, Failed> {
 
     private void ensureDone(int status) throws Failed {
         if (status != 0) {
-            boolean isSignal = status > SIGNAL && status <= SIGNAL + LAST_SIGNAL;
-            throw failed("status " + status + (isSignal ? ", as of signal " + (status - SIGNAL) : ""));
+            throw failed(Failed.status(status));
         }
     }
 

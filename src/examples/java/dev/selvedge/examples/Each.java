@@ -7,6 +7,7 @@ import dev.selvedge.DeadlineExceededException;
 import dev.selvedge.ErrorBudgetExceededException;
 import dev.selvedge.MainScope;
 import dev.selvedge.Outcome;
+import dev.selvedge.Scope;
 import dev.selvedge.ScopeEvent;
 import dev.selvedge.ScopeFailedException;
 import dev.selvedge.ScopeSpec;
@@ -84,9 +85,7 @@ public final class Each {
         try (InputStream from = file == null ? in : open(file)) {
             String name = file == null ? "standard input" : file.toString();
             InputItems items = new InputItems(name, from, asked.endsWithZero());
-            return asked.journal() == null
-                    ? runAll(() -> items, new Command(asked, printer))
-                    : runJournalled(() -> items);
+            return scope("each").listener(this::told).call(s -> run(items, s));
         } catch (ScopeFailedException e) {
             return ended(e);
         } catch (IOException e) {
@@ -95,6 +94,13 @@ public final class Each {
             printer.say(e.getMessage()); // the file is read before anything is run, or the journal is closed
         }
         return BAD;
+    }
+
+    private int run(InputItems items, Scope s) {
+        try (Shells shells = Shells.in(s)) {
+            Command command = new Command(asked, printer, shells);
+            return asked.journal() == null ? runAll(() -> items, command) : runJournalled(() -> items, command);
+        }
     }
 
     private static InputStream open(Path file) throws IOException {
@@ -111,7 +117,7 @@ public final class Each {
     }
 
     // @start region="journal"
-    private int runJournalled(Iterable<String> lines) {
+    private int runJournalled(Iterable<String> lines, Command command) {
         Journal<String> opened;
         try {
             opened = Journal.open(asked.journal(), line -> line);
@@ -120,7 +126,7 @@ public final class Each {
             return BAD;
         }
         try (Journal<String> journal = opened) {
-            return runAll(journal.pending(lines), journal.recording(new Command(asked, printer)));
+            return runAll(journal.pending(lines), journal.recording(command));
         }
     }
     // @end
@@ -139,7 +145,7 @@ public final class Each {
 
     // @start region="spec"
     private ScopeSpec spec() {
-        ScopeSpec spec = scope("each").concurrency(asked.concurrency()).listener(this::told);
+        ScopeSpec spec = scope("lines").concurrency(asked.concurrency());
         if (asked.deadline() != null) {
             spec = spec.deadline(asked.deadline());
         }

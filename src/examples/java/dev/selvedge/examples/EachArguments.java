@@ -39,8 +39,8 @@ record EachArguments(
         usage: each [OPTION...] [--] COMMAND [ARG...]
 
         Runs a command for each line of standard input, many at the same time. {} in COMMAND and in each ARG stands for
-        the line; if it is nowhere, the line is the last argument. A line is one argument, whatever is in it: there is no
-        shell. For one, hand the line over to it: each -- sh -c 'gzip < "$1" > "$1.gz"' _
+        the line; if it is nowhere, the line is the last argument. A line is one argument, whatever is in it: no shell
+        reads it. For one, hand the line over to it: each -- sh -c 'gzip < "$1" > "$1.gz"' _
         Empty lines are skipped. Lines are read as commands are begun. Commands have nothing on their standard input.
 
           --file FILE        reads the lines from this file
@@ -54,7 +54,7 @@ record EachArguments(
                              command was interrupted is run again. A line that is there twice is run once. What failed is
                              in FILE.failed
           --progress         shows on standard error how far it is; with --file, the file is read as a whole before
-          --inherit          commands write as they go, and their lines may mix, as under xargs
+          --inherit          commands write as they go, and their lines may mix, as under xargs; they start more slowly
           --help             prints this text
 
         What a command writes is printed when it ends, so that lines of two commands do not mix. If it is more than a

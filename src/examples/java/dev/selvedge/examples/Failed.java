@@ -5,6 +5,11 @@ final class Failed extends Exception {
 
     private static final long serialVersionUID = 1;
 
+    /** With this and a number, a status tells which signal has ended the command. */
+    static final int SIGNAL = 128;
+
+    private static final int LAST_SIGNAL = 64;
+
     private final boolean isLast;
 
     Failed(String how, int attempt, boolean isLast) {
@@ -19,5 +24,10 @@ final class Failed extends Exception {
 
     static String inWords(String how, int attempts) {
         return attempts == 1 ? how : how + ", after " + attempts + " attempts";
+    }
+
+    static String status(int status) {
+        boolean isSignal = status > SIGNAL && status <= SIGNAL + LAST_SIGNAL;
+        return "status " + status + (isSignal ? ", as of signal " + (status - SIGNAL) : "");
     }
 }

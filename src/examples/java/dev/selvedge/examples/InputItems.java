@@ -20,7 +20,7 @@ final class InputItems implements Iterator<String> {
     private static final int LONGEST = 1 << 20;
 
     /** As arguments of a command will be written. */
-    private static final Charset CHARSET = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+    static final Charset CHARSET = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
     private final String name;
     private final InputStream from;

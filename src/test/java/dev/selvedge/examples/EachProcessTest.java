@@ -68,6 +68,67 @@ class EachProcessTest {
 
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
+    void a_signal_ends_shells_too_with_what_they_run(String signal, int code) throws Exception {
+        Path told = pipe();
+        Process each = each("sh", "-c", "sleep 100 & echo $PPID $$ $! > " + told + "; wait", "_");
+        write(each, "a\n");
+        List<ProcessHandle> running = named(told);
+        assertThat(running).hasSize(3);
+
+        signal(signal, each);
+
+        assertThat(each.waitFor()).isEqualTo(code);
+        assertThat(running).noneMatch(EachProcessTest::runs);
+        assertThat(errorsOf(each)).isEmpty();
+    }
+
+    @Test
+    void a_shell_ends_with_the_job() throws Exception {
+        Path told = pipe();
+        Process each = each("sh", "-c", "echo $PPID > " + told, "_");
+        write(each, "a\n");
+        List<ProcessHandle> running = named(told);
+
+        each.getOutputStream().close();
+
+        assertThat(each.waitFor()).isZero();
+        assertThat(running).noneMatch(EachProcessTest::runs);
+        assertThat(errorsOf(each)).isEmpty();
+    }
+
+    @Test
+    void after_a_kill_a_shell_ends_when_its_command_has() throws Exception {
+        Path told = pipe();
+        Process each = each("sh", "-c", "echo $PPID $$ > " + told + "; exec sleep 0.5", "_");
+        write(each, "a\n");
+        List<ProcessHandle> running = named(told);
+
+        assertThat(each.toHandle().destroyForcibly()).isTrue();
+
+        assertThat(each.waitFor()).isEqualTo(137);
+        for (ProcessHandle one : running) {
+            ProcessHandle unused = one.onExit().get();
+        }
+    }
+
+    private Path pipe() throws Exception {
+        Path pipe = dir.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        return pipe;
+    }
+
+    /** The processes that somebody names in a pipe. */
+    private static List<ProcessHandle> named(Path pipe) throws IOException {
+        List<ProcessHandle> named = new ArrayList<>();
+        for (String pid : Files.readString(pipe).strip().split(" ", -1)) {
+            named.addAll(ProcessHandle.of(Long.parseLong(pid)).stream().toList());
+        }
+        return named;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"INT, 130", "TERM, 143"})
     void a_signal_ends_the_wait_for_a_line_that_does_not_come(String signal, int code) throws Exception {
         Process each = each("echo");
         write(each, "a\n");
@@ -215,6 +276,39 @@ class EachProcessTest {
         assertThat(errorsOf(each))
                 .containsExactly("err", "err", "each: \"a\": status 3, after 2 attempts", "each: 1 of 1 failed");
         assertThat(each.waitFor()).isEqualTo(1);
+    }
+
+    @Test
+    void commands_have_its_environment_but_for_what_a_shell_adds() throws Exception {
+        List<List<String>> environments = new ArrayList<>();
+        for (String option : List.of("--null", "--inherit")) {
+            Process each = each(option, "--concurrency", "1", "env", "{}");
+            write(each, option.equals("--null") ? "LINE=1\0" : "LINE=1\n");
+            each.getOutputStream().close();
+            environments.add(each.inputReader(UTF_8)
+                    .lines()
+                    .filter(line -> !line.matches("(PWD|OLDPWD|SHLVL|_)=.*") && line.matches("\\w+=.*"))
+                    .sorted()
+                    .toList());
+            assertThat(each.waitFor()).isZero();
+        }
+
+        assertThat(environments.get(0)).contains("LINE=1").isEqualTo(environments.get(1));
+    }
+
+    @Test
+    void bytes_that_mean_something_to_a_shell_may_be_parts_of_letters() throws Exception {
+        List<String> command = java();
+        command.addAll(List.of("--concurrency", "1", "printf", "<%s>\\n"));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("LC_ALL", "C.UTF-8");
+        Process each = start(builder);
+        String letters = "\u00c1\u00c2\u00c3\u00c4\u00c5\u00c6\u00c7\u00c8 \u20ac \ud83d\ude00 '\u0441\u0301'";
+        write(each, letters + "\n");
+        each.getOutputStream().close();
+
+        assertThat(each.inputReader(UTF_8).lines()).containsExactly("<" + letters + ">");
+        assertThat(each.waitFor()).isZero();
     }
 
     @Test

@@ -97,6 +97,32 @@ class EachTest {
         assertThat(out()).isEqualTo("$HOME; echo x *\n");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                " ",
+                "'",
+                "''",
+                "a'b \"c\"",
+                "$0 `id` $(id)",
+                "\\",
+                "\\n\\'",
+                "\n'\n",
+                "-n",
+                "--",
+                "!",
+                "#",
+                "&;|<>*?~{",
+                "\t\177\1"
+            })
+    void any_text_is_one_argument(String text) {
+        int code = each("x\0", "--null", "printf", "<%s> <%s>\n", text);
+
+        assertThat(code).isZero();
+        assertThat(out()).isEqualTo("<" + text + "> <x>\n");
+        assertThat(err()).isEmpty();
+    }
+
     @Test
     void a_line_may_be_longer_than_what_is_read_at_once() {
         String line = "0123456789".repeat(5_000);
@@ -214,6 +240,84 @@ class EachTest {
     }
 
     @Test
+    void much_on_both_streams_at_the_same_time_is_printed_as_it_was_written() {
+        String both = "yes out | head -n 400000 & yes err | head -n 400000 >&2; wait; printf end; printf end >&2";
+
+        int code = each("a\nb\n", "--concurrency", "1", "sh", "-c", both, "_");
+
+        assertThat(code).isZero();
+        assertThat(out()).isEqualTo(("out\n".repeat(400_000) + "end").repeat(2));
+        assertThat(err()).isEqualTo(("err\n".repeat(400_000) + "end").repeat(2));
+    }
+
+    @Test
+    void what_looks_like_the_mark_of_an_end_is_none() {
+        String almost = Capture.MARK.substring(0, Capture.MARK.length() - 1);
+        String text = almost + almost + "\n" + almost;
+
+        int code = each(
+                "a\nb\n", "--concurrency", "1", "sh", "-c", "printf '" + text + "'; printf '" + text + "' >&2", "_");
+
+        assertThat(code).isZero();
+        assertThat(out()).isEqualTo(text + text);
+        assertThat(err()).isEqualTo(text + text);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-50, -43, -42, -41, -40, -20, -2, -1, 0, 1})
+    void an_end_that_comes_with_the_last_of_a_megabyte_is_found(int more) {
+        int size = (1 << 20) + more;
+
+        int code = each("a\nb\n", "--concurrency", "1", "sh", "-c", "head -c " + size + " /dev/zero", "_");
+
+        assertThat(code).isZero();
+        assertThat(out.toByteArray()).isEqualTo(new byte[2 * size]);
+    }
+
+    @Test
+    void a_command_may_close_its_streams_before_it_ends() {
+        int code = each("a\nb\n", "--concurrency", "1", "sh", "-c", "echo $1; exec >&- 2>&-; sleep 0.02; exit 3", "_");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(out()).isEqualTo("a\nb\n");
+        assertThat(err()).isEqualTo("each: \"a\": status 3\neach: \"b\": status 3\neach: 2 of 2 failed\n");
+    }
+
+    @Test
+    void what_a_command_has_left_behind_is_not_waited_for_and_does_not_write_for_the_next_one() {
+        Path go = dir.resolve("go");
+        Path late = dir.resolve("late");
+        String leaves = "test $1 = b || (while ! [ -e " + go + " ]; do sleep 0.01; done; echo late; echo late >&2;"
+                + " touch " + late + ") & echo $1";
+        CountDownLatch shown = new CountDownLatch(1);
+        Iterator<String> parts = List.of("a\n", "b\n", "").iterator();
+        InputStream slow = reading(() -> {
+            String part = parts.next();
+            if (part.equals("b\n")) {
+                shown.await();
+                Files.createFile(go);
+                await(late);
+            }
+            return part;
+        });
+
+        int code = Each.run(
+                List.of("--concurrency", "1", "sh", "-c", leaves, "_"),
+                slow,
+                new PrintStream(counting(out, shown), true, UTF_8),
+                new PrintStream(err, true, UTF_8));
+
+        assertThat(code).isZero();
+        assertThat(out()).isEqualTo("a\nb\n");
+        assertThat(err()).isEmpty();
+    }
+
+    private static void await(Path file) throws Exception {
+        Process wait = new ProcessBuilder("sh", "-c", "while ! [ -e " + file + " ]; do sleep 0.01; done").start();
+        assertThat(wait.waitFor()).isZero();
+    }
+
+    @Test
     void what_has_been_done_and_has_failed_is_shown_while_the_next_line_is_waited_for() {
         CountDownLatch shown = new CountDownLatch(2);
         Iterator<String> parts = List.of("a\n", "").iterator();
@@ -276,6 +380,18 @@ class EachTest {
     }
 
     @Test
+    void a_command_whose_shell_is_killed_has_failed_and_the_others_go_on() {
+        String killer = "echo $1; test $1 != b || kill -9 $PPID";
+
+        int code = each("a\nb\nc\n", "--concurrency", "1", "sh", "-c", killer, "_");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(out()).isEqualTo("a\nb\nc\n");
+        assertThat(err())
+                .isEqualTo("each: \"b\": its shell has ended: status 137, as of signal 9\neach: 1 of 3 failed\n");
+    }
+
+    @Test
     void a_long_line_and_one_with_line_breaks_are_said_in_one_short_line() {
         int code = each("a\nb\0" + "x".repeat(300) + "\0", "--null", "--concurrency", "1", "false");
 
@@ -293,15 +409,16 @@ class EachTest {
         assertThat(out()).isEqualTo("a\nd\n");
         assertThat(err().lines())
                 .satisfiesExactly(
-                        line -> assertThat(line).startsWith("each: \"b").contains("\": not started: "),
                         line -> assertThat(line)
-                                .startsWith("each: \"xxx")
-                                .endsWith("...\": not started: Argument list too long"),
+                                .startsWith("each: \"b")
+                                .endsWith("\": not started: a zero byte cannot be handed over"),
+                        line -> assertThat(line).endsWith(": Argument list too long"),
+                        line -> assertThat(line).startsWith("each: \"xxx").endsWith("...\": status 126"),
                         line -> assertThat(line).isEqualTo("each: 2 of 4 failed"));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"no-such-command", "/no/such/command"})
+    @ValueSource(strings = {"no-such-command", "/no/such/command", "exit"})
     void a_command_that_does_not_exist_ends_the_job(String command) {
         int code = each(endless(), "--concurrency", "4", "--attempts", "3", command);
 
@@ -317,6 +434,28 @@ class EachTest {
 
         assertThat(code).isEqualTo(126);
         assertThat(err()).isEqualTo("each: the command " + file + " cannot be run: Permission denied\n");
+    }
+
+    @Test
+    void a_directory_cannot_be_run() {
+        assertThat(each(endless(), dir.toString())).isEqualTo(126);
+        assertThat(err()).isEqualTo("each: the command " + dir + " cannot be run: Permission denied\n");
+    }
+
+    @Test
+    void a_command_that_depends_on_the_line_is_looked_for_each_time() {
+        int code = each("echo\nno-such-command\n", "--concurrency", "1", "{}", "x");
+
+        assertThat(code).isEqualTo(127);
+        assertThat(out()).isEqualTo("x\n");
+        assertThat(err()).isEqualTo("each: there is no command no-such-command\n");
+    }
+
+    @Test
+    void a_status_that_a_shell_has_for_no_command_is_a_failure_of_the_line() {
+        assertThat(each("126\n127\n", "--concurrency", "1", "sh", "-c", "exit $1", "_"))
+                .isEqualTo(1);
+        assertThat(err()).isEqualTo("each: \"126\": status 126\neach: \"127\": status 127\neach: 2 of 2 failed\n");
     }
 
     @Test
@@ -345,6 +484,15 @@ class EachTest {
 
         assertThat(code).isEqualTo(1);
         assertThat(err()).isEqualTo("each: \"100\": did not end within 50 ms, after 2 attempts\neach: 1 of 1 failed\n");
+    }
+
+    @Test
+    void after_one_that_was_ended_the_next_one_runs() {
+        int code = each("100\n0\n", "--concurrency", "1", "--timeout", "300ms", "sh", "-c", "sleep $1; echo $1", "_");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(out()).isEqualTo("0\n");
+        assertThat(err()).isEqualTo("each: \"100\": did not end within 300 ms\neach: 1 of 2 failed\n");
     }
 
     @Test
