@@ -118,11 +118,16 @@ class EachProcessTest {
         return pipe;
     }
 
-    /** The processes that somebody names in a pipe. */
-    private static List<ProcessHandle> named(Path pipe) throws IOException {
+    /** The processes that somebody names in a pipe. Read by a process of its own, that is ended if nobody does. */
+    private List<ProcessHandle> named(Path pipe) throws IOException {
         List<ProcessHandle> named = new ArrayList<>();
-        for (String pid : Files.readString(pipe).strip().split(" ", -1)) {
-            named.addAll(ProcessHandle.of(Long.parseLong(pid)).stream().toList());
+        try (BufferedReader told =
+                start(new ProcessBuilder("cat", pipe.toString())).inputReader(UTF_8)) {
+            String pids = told.readLine();
+            assertThat(pids).isNotNull();
+            for (String pid : pids.split(" ", -1)) {
+                named.addAll(ProcessHandle.of(Long.parseLong(pid)).stream().toList());
+            }
         }
         return named;
     }
