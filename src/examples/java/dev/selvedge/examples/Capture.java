@@ -13,7 +13,7 @@ import java.util.concurrent.ThreadLocalRandom;
 final class Capture {
 
     /** Follows what a command writes; by chance, there is no such thing in that. */
-    static final String MARK = "each" + new UUID(random(), random());
+    static final String MARK = "each" + new UUID(random(), random()) + "=";
 
     private static final byte[] MARK_BYTES = MARK.getBytes(US_ASCII);
 
