@@ -104,6 +104,14 @@ final class Bulk extends OpenScope {
         }
     }
 
+    /** The owner was interrupted while it waited. Once the frame has been left, that can only have come from outside. */
+    void interruptedInWait(InterruptedException e) throws InterruptedException {
+        if (!hasLeftFrame()) {
+            throw e;
+        }
+        cancelledFromOutside(e);
+    }
+
     int mostAtWork(int otherwise) {
         return conduct.atMost() == 0 ? otherwise : conduct.atMost();
     }

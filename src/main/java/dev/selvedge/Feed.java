@@ -2,7 +2,9 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.Waiter;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +23,8 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
     /** So many threads at the most work on what comes from an iterator, if nobody has said how many. */
     static final int WITHOUT_A_NUMBER = 1024;
 
-    private static final int SPIN_NANOS = 15_000;
+    /** So long the owner looks on before it starts another thread: what a start costs is little beside it. */
+    static final int PAUSE_NANOS = 15_000;
 
     final Bulk job;
 
@@ -37,6 +40,9 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
     /** Gives a worker its next item; false if there is none for it, and then it ends. */
     abstract boolean claim(Worker worker);
+
+    /** A worker has come, and has claimed. */
+    void begun() {}
 
     /** A worker ends while there may be items. */
     void left() {}
@@ -81,7 +87,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
     /** Whether the owner has something to do. */
     abstract boolean isNews();
 
-    /** Waits until there are news, or it is time to tell of the progress. */
+    /** Waits until there are news, or until then. */
     final void awaitNews(Deadline until) throws InterruptedException {
         Waiter me = job.context.clock().waiter("the items of " + Words.scope(job.givenName()));
         owner = me;
@@ -89,23 +95,23 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             if (!isNews() && job.reason() == null) {
                 boolean unused = me.await(until);
             }
+        } catch (InterruptedException e) {
+            job.interruptedInWait(e);
         } finally {
             owner = null;
         }
     }
 
-    /** Gives the threads that are there a moment to take what is left; whether they have. */
-    @SuppressWarnings("ThreadPriorityCheck") // on a virtual thread, another one may need the carrier
-    final boolean pauseUntilTaken() {
-        if (Thread.currentThread().isVirtual()) {
+    /**
+     * Pauses while something lasts, but only a moment. The thread stays ready to run; but it lets others run first, whose
+     * carrier may have been woken on this very processor.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // see above
+    final void pauseWhile(BooleanSupplier lasts) {
+        long until = job.now() + PAUSE_NANOS;
+        while (lasts.getAsBoolean() && job.now() - until < 0) {
             Thread.yield();
-        } else {
-            long until = job.now() + SPIN_NANOS;
-            while (!isAllTaken() && job.now() - until < 0) {
-                Thread.onSpinWait();
-            }
         }
-        return isAllTaken();
     }
 
     /** Whether no item waits for a thread. */
@@ -114,13 +120,27 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
     /** All items are there. */
     static final class OfArray extends Feed {
 
+        /** When so many pauses will do for what is left, another thread comes too late. */
+        private static final int LAST_PAUSES = 4;
+
+        private static final int LONGEST_LOOK = 1_000_000;
+
         private final @Nullable Object[] items;
 
         /** The next one to be taken. Up by workers, beyond the end by those that find nothing. */
         private final AtomicInteger next = new AtomicInteger();
 
+        /** Threads that have claimed. */
+        private final AtomicInteger begun = new AtomicInteger();
+
         /** Threads between their start and their end. */
         private final AtomicInteger running = new AtomicInteger();
+
+        /** How many threads were started. The owner's. */
+        private int started;
+
+        /** So many have to begin before the owner goes on. Written by the owner. */
+        private volatile int awaited;
 
         OfArray(Bulk job, @Nullable Object[] items) {
             super(job);
@@ -133,28 +153,86 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             if (!job.isReported()) {
                 job.leaveFrame(null); // the owner only forks and waits: there is nothing of its own to interrupt
             }
-            for (int n = 1; n <= most && !isAllTaken() && job.reason() == null; n++) {
-                running.getAndIncrement();
-                job.startWorker();
-                if (Integer.bitCount(n) == 1) {
-                    boolean unused = pauseUntilTaken();
-                }
-                job.reportIfDue();
+            int more = 1;
+            while (more > 0 && started < most && isWanted()) {
+                start(Math.min(more, most - started));
+                awaitBegun();
+                more = moreThan(more);
             }
             while (job.isReported() && !isNews() && job.reason() == null) {
                 awaitNews(job.reportIfDue());
             }
         }
 
+        private boolean isWanted() {
+            return !isAllTaken() && job.reason() == null;
+        }
+
+        private void start(int threads) {
+            for (int n = 0; n < threads && isWanted(); n++) {
+                running.getAndIncrement();
+                started++;
+                job.startWorker();
+                job.reportIfDue();
+            }
+        }
+
+        /** As long as threads wait for a processor, more of them are of no use. */
+        private void awaitBegun() throws InterruptedException {
+            pauseWhile(() -> begun.get() < started && isWanted());
+            awaited = started;
+            while (begun.get() < started && isWanted()) {
+                awaitNews(job.reportIfDue());
+            }
+            awaited = 0;
+        }
+
+        /**
+         * Looks on while the threads get on well with the items, longer each time, and says how many more to start. More of
+         * them are of use as long as an item takes its thread longer than a pause, since then it waits for something, most
+         * likely, and a thread costs little beside it; or as long as there are processors without one.
+         */
+        private int moreThan(int last) throws InterruptedException {
+            for (int look = PAUSE_NANOS; isWanted(); look = Math.min(2 * look, LONGEST_LOOK)) {
+                int before = next.get();
+                long begin = job.now();
+                if (look <= 2 * PAUSE_NANOS) {
+                    pauseWhile(this::isWanted);
+                } else {
+                    awaitNews(job.context.clock().after(Duration.ofNanos(look)));
+                    job.reportIfDue();
+                }
+                int taken = next.get() - before;
+                long pauses = Math.max(1, (job.now() - begin) / PAUSE_NANOS);
+                if (taken < started * pauses) {
+                    return Math.min(2 * last, items.length);
+                }
+                if (started < Jvm.PROCESSORS && items.length - next.get() > LAST_PAUSES * (taken / pauses)) {
+                    return 1;
+                }
+            }
+            return 0;
+        }
+
+        @Override
+        void begun() {
+            if (begun.incrementAndGet() == awaited) {
+                wakeOwner();
+            }
+        }
+
         @Override
         boolean claim(Worker worker) {
             int i = next.getAndIncrement();
-            if (i >= items.length) {
-                return false;
+            if (i < items.length) {
+                worker.index = i;
+                worker.item = items[i];
+                return true;
             }
-            worker.index = i;
-            worker.item = items[i];
-            return true;
+            if (i == items.length) {
+                wakeOwner(); // it may look on
+            }
+            return false;
         }
 
         @Override
@@ -171,7 +249,8 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
         @Override
         boolean isNews() {
-            return isAllTaken() && running.get() == 0;
+            int n = awaited;
+            return n > 0 ? begun.get() >= n : isAllTaken() && (running.get() == 0 || !job.isReported());
         }
 
         @Override

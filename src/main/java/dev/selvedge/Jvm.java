@@ -3,11 +3,14 @@ package dev.selvedge;
 import dev.selvedge.time.TimeSource;
 import org.jspecify.annotations.Nullable;
 
-/** What a main scope needs of its process: signals, and ways to end. The tests have one that does not end them. */
+/** What is asked of the process: signals, and ways to end, for a main scope; the tests have one that does not end them. */
 interface Jvm {
 
     /** That of this process. */
     Jvm REAL = new Real();
+
+    /** How many processors there were at first. */
+    int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
     /** Signals are real, and so is the time by which they are answered, whatever the clock of the scope. */
     TimeSource time();

@@ -187,6 +187,10 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         return left;
     }
 
+    final boolean hasLeftFrame() {
+        return left != null;
+    }
+
     // Forking: the owner.
 
     /** A fork of this scope, not started; on a virtual clock, its start is announced. */
@@ -283,8 +287,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
                 interrupted = all.awaitEnds(); // the container knows that they are done, not that they have ended
             }
         } catch (InterruptedException e) {
+            interrupted = outsideCancel != null;
             cancelledFromOutside(e);
-            interrupted = all.awaitEnds();
+            interrupted |= all.awaitEnds();
         }
         return interrupted;
     }

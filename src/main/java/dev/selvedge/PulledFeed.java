@@ -181,7 +181,8 @@ abstract sealed class PulledFeed extends Feed {
                 withoutPause--;
                 return isAllTaken();
             }
-            if (pauseUntilTaken()) {
+            pauseWhile(() -> !isAllTaken());
+            if (isAllTaken()) {
                 penalty = 1;
                 return true;
             }

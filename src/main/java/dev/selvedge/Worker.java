@@ -44,8 +44,11 @@ final class Worker extends Host implements Callable<@Nullable Object> {
         boolean more = true;
         try {
             // First the flag is cleared, then the reason is read: a canceller sets the reason before it interrupts.
-            while (more && job.reason() == null) {
+            for (boolean first = true; more && job.reason() == null; first = false) {
                 more = job.feed.claim(this);
+                if (first) {
+                    job.feed.begun();
+                }
                 if (more) {
                     settle();
                     cleanUp();
