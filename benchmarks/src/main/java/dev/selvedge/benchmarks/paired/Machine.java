@@ -23,6 +23,11 @@ record Machine(String os, String cpu, int processors, String jdk) {
                 System.getProperty("java.runtime.version") + ", " + System.getProperty("java.vendor"));
     }
 
+    /** The feature release of the JDK. */
+    int release() {
+        return Runtime.Version.parse(jdk.substring(0, jdk.indexOf(','))).feature();
+    }
+
     private static String processor() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
             return lines.filter(l -> l.startsWith("model name"))
