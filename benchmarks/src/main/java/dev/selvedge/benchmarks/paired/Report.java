@@ -24,7 +24,7 @@ import java.util.Locale;
  * @param jvmArgs the arguments of the measuring JVMs
  * @param sizes the figures
  */
-record Report(
+public record Report(
         String suite,
         String date,
         Machine machine,
@@ -48,7 +48,7 @@ record Report(
      * @param byJvm the same of each JVM
      * @param raw all that was measured, by JVM
      */
-    record Size(int n, List<Summary> medians, List<List<Summary>> byJvm, List<List<Measured>> raw) {
+    public record Size(int n, List<Summary> medians, List<List<Summary>> byJvm, List<List<Measured>> raw) {
 
         static Size of(int n, List<List<Measured>> raw) {
             List<List<Summary>> byJvm = raw.stream().map(Summary::inOneJvm).toList();

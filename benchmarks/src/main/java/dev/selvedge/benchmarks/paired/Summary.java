@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * @param bytesPerCall the median of the rounds
  * @param bytesRatio the median of the rounds' ratios to the baseline's bytes in the same round
  */
-record Summary(
+public record Summary(
         String contender,
         double nanosPerCall,
         double ratio,
