@@ -76,9 +76,9 @@ final class MapItems implements Suite {
                 new Contender("fixed pool of nCPU", () -> submitted(FIXED, items)),
                 new Contender("ForkJoinPool", () -> submitted(FORK_JOIN, items)),
                 new Contender("virtual-thread executor", () -> virtual(items)),
-                new Contender("parallel stream", () -> items.parallelStream()
-                        .mapToLong(MapItems::next)
-                        .sum()));
+                new Contender(
+                        "parallel stream",
+                        () -> items.parallelStream().mapToLong(MapItems::next).sum()));
     }
 
     private static int next(int i) {

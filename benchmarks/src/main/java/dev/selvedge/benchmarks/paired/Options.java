@@ -102,7 +102,8 @@ record Options(
 
     /** Names a run: the same for the same question, so a later answer takes the place of an earlier one. */
     String fileName(Machine machine) {
-        return "paired-" + suite.name() + "-" + (carriers == 0 ? "all" : carriers) + "-" + owner + "-jdk" + machine.release();
+        return "paired-" + suite.name() + "-" + (carriers == 0 ? "all" : carriers) + "-" + owner + "-jdk"
+                + machine.release();
     }
 
     /** The command line of a JVM that measures one size. */

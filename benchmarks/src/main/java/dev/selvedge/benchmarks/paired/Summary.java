@@ -35,15 +35,14 @@ public record Summary(
 
     /** The figures of each contender in one JVM, from its raw data. */
     static List<Summary> inOneJvm(List<Measured> contenders) {
-        return contenders.stream()
-                .map(c -> inOneJvm(c, contenders.getFirst()))
-                .toList();
+        return contenders.stream().map(c -> inOneJvm(c, contenders.getFirst())).toList();
     }
 
     /** The medians of each contender over JVMs. */
     static List<Summary> over(List<List<Summary>> jvms) {
         return IntStream.range(0, jvms.getFirst().size())
-                .mapToObj(place -> overJvms(jvms.stream().map(jvm -> jvm.get(place)).toList()))
+                .mapToObj(place ->
+                        overJvms(jvms.stream().map(jvm -> jvm.get(place)).toList()))
                 .toList();
     }
 

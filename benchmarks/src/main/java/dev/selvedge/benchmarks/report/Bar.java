@@ -58,6 +58,7 @@ record Bar(String work, String what, Sense sense, double limit, Optional<Figure>
 
     /** At most 1 where it is met: for the chart. */
     Optional<Figure> ofLimit() {
-        return measured.map(m -> sense == Sense.AT_MOST ? m.dividedBy(limit) : m.dividedBy(limit).inverted());
+        return measured.map(m ->
+                sense == Sense.AT_MOST ? m.dividedBy(limit) : m.dividedBy(limit).inverted());
     }
 }

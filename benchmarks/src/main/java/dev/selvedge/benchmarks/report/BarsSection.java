@@ -35,8 +35,9 @@ final class BarsSection {
                     bar.demanded(),
                     bar.measured().map(f -> f.shown(DIGITS)).orElse("–"),
                     bar.verdict()));
-            bar.ofLimit().filter(f -> f.low() > 0 && Double.isFinite(f.high())).ifPresent(f ->
-                    points.add(new Charts.Point(place, String.valueOf(place), f)));
+            bar.ofLimit()
+                    .filter(f -> f.low() > 0 && Double.isFinite(f.high()))
+                    .ifPresent(f -> points.add(new Charts.Point(place, String.valueOf(place), f)));
         }
         page.table(List.of("", "work", "measured", "bar", "figure", "verdict"), rows);
         if (!points.isEmpty()) {

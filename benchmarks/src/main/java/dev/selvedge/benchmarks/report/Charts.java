@@ -71,8 +71,8 @@ record Charts(Path folder) {
     private static final int LETTER = 6;
     private static final String NUMBER = "#,##0.######";
 
-    /** How much of a value an error bar takes at most: on a logarithmic axis nothing may reach zero. */
-    private static final double LONGEST_BAR = 0.9;
+    /** In the name of a series that is no more than the error bars of another: those of XChart are as long below as above. */
+    private static final String SPREAD = " (spread)";
 
     /**
      * A line, or the points of one colour.
@@ -115,16 +115,34 @@ record Charts(Path folder) {
             XYSeries drawn = chart.addSeries(
                     s.name,
                     s.points.stream().mapToDouble(Point::x).toArray(),
-                    s.points.stream().mapToDouble(p -> p.figure.value()).toArray(),
-                    s.points.stream().mapToDouble(Charts::error).toArray());
+                    s.points.stream().mapToDouble(p -> p.figure.value()).toArray());
             style(drawn, s);
             drawn.setLineStyle(STROKES.get(s.style / COLOURS.size() % STROKES.size()));
+            XYSeries spread = chart.addSeries(
+                    s.name + SPREAD,
+                    s.points.stream().mapToDouble(Point::x).toArray(),
+                    s.points.stream()
+                            .mapToDouble(p -> (p.figure.high() + low(p.figure)) / 2)
+                            .toArray(),
+                    s.points.stream()
+                            .mapToDouble(p -> (p.figure.high() - low(p.figure)) / 2)
+                            .toArray());
+            style(spread, s);
+            hide(spread);
         }
         return write(chart, file);
     }
 
-    private static double error(Point p) {
-        return Math.min(p.figure.halfWidth(), p.figure.value() * LONGEST_BAR);
+    /** On a logarithmic axis nothing may reach zero. */
+    private static double low(Figure figure) {
+        return figure.low() > 0 ? figure.low() : figure.value();
+    }
+
+    /** All but its error bars. */
+    private static void hide(MarkerSeries drawn) {
+        drawn.setMarker(SeriesMarkers.NONE);
+        drawn.setLineStyle(SeriesLines.NONE);
+        drawn.setShowInLegend(false);
     }
 
     /**
@@ -151,7 +169,7 @@ record Charts(Path folder) {
         chart.getStyler()
                 .setXAxisLabelRotation(longest > 2 ? 90 : 0)
                 .setXAxisLabelAlignmentVertical(TextAlignment.Right)
-                .setYAxisMin(Math.floor(extreme(all, Figure::low).min().orElse(0)))
+                .setYAxisMin(Math.floor(extreme(all, Charts::low).min().orElse(0)))
                 .setYAxisMax(Math.ceil(extreme(all, Figure::high).max().orElse(1)))
                 .setyAxisTickLabelsFormattingFunction(log -> Numbers.shown(Math.pow(10, log), 2));
         chart.getStyler().setLegendVisible(all.size() > 1);
@@ -160,28 +178,35 @@ record Charts(Path folder) {
             CategorySeries drawn = chart.addSeries(
                     s.name,
                     s.points.stream().map(Point::category).toList(),
-                    s.points.stream().map(p -> Math.log10(p.figure.value())).toList(),
-                    s.points.stream().map(Charts::errorOfLogarithm).toList());
+                    s.points.stream().map(p -> Math.log10(p.figure.value())).toList());
             style(drawn, s);
-            drawn.setLineStyle(SeriesLines.NONE);
             if (s.isLine()) {
                 drawn.setChartCategorySeriesRenderStyle(CategorySeriesRenderStyle.Line);
                 drawn.setMarker(SeriesMarkers.NONE);
                 drawn.setLineStyle(SeriesLines.SOLID);
+            } else {
+                drawn.setLineStyle(SeriesLines.NONE);
+                CategorySeries spread = chart.addSeries(
+                        s.name + SPREAD,
+                        s.points.stream().map(Point::category).toList(),
+                        s.points.stream().map(p -> middle(p.figure)).toList(),
+                        s.points.stream()
+                                .map(p -> Math.log10(p.figure.high()) - middle(p.figure))
+                                .toList());
+                style(spread, s);
+                hide(spread);
             }
         }
         return write(chart, file);
     }
 
     private static DoubleStream extreme(List<Series> all, ToDoubleFunction<Figure> end) {
-        return all.stream()
-                .flatMap(s -> s.points.stream())
-                .mapToDouble(p -> Math.log10(Math.max(end.applyAsDouble(p.figure), p.figure.value() * (1 - LONGEST_BAR))));
+        return all.stream().flatMap(s -> s.points.stream()).mapToDouble(p -> Math.log10(end.applyAsDouble(p.figure)));
     }
 
-    private static double errorOfLogarithm(Point p) {
-        double low = Math.max(p.figure.low(), p.figure.value() * (1 - LONGEST_BAR));
-        return (Math.log10(p.figure.high()) - Math.log10(low)) / 2;
+    /** Of the logarithms of both ends. */
+    private static double middle(Figure figure) {
+        return (Math.log10(figure.high()) + Math.log10(low(figure))) / 2;
     }
 
     private static void style(MarkerSeries drawn, Series s) {

@@ -45,11 +45,6 @@ record Figure(double value, double low, double high) {
         return new Figure(1 / value, 1 / high, 1 / low);
     }
 
-    /** Half of the spread: for an error bar. */
-    double halfWidth() {
-        return (high - low) / 2;
-    }
-
     /** As the page shows it: {@code 1.03 (0.98 to 1.09)}. */
     @Override
     public String toString() {

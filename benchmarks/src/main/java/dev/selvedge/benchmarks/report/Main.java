@@ -83,10 +83,7 @@ public final class Main {
             return;
         }
         TreeSet<String> machines = new TreeSet<>();
-        results.origins().stream()
-                .map(Origin::machine)
-                .filter(m -> m != null)
-                .forEach(m -> machines.add(told(m)));
+        results.origins().stream().map(Origin::machine).filter(m -> m != null).forEach(m -> machines.add(told(m)));
         if (machines.isEmpty()) {
             page.add("The results do not tell the machine.");
         } else {
@@ -112,9 +109,7 @@ public final class Main {
 
     private static void missing(Page page, Results results) {
         List<String> missing = new ArrayList<>();
-        SUITES.keySet().stream()
-                .filter(s -> results.suite(s).isEmpty())
-                .forEach(s -> missing.add("`" + s + "`"));
+        SUITES.keySet().stream().filter(s -> results.suite(s).isEmpty()).forEach(s -> missing.add("`" + s + "`"));
         Stream.of("gather", "map", "map-limited", "breaker", "stack", "timeout")
                 .filter(s -> results.paired().stream().noneMatch(r -> r.suite().equals(s)))
                 .forEach(s -> missing.add("`" + s + "` of the paired runner"));

@@ -17,65 +17,95 @@ import java.util.regex.Pattern;
  * @param contestant its method
  * @param params what it was run with, without {@code n}, and with {@code threads}
  * @param n how many tasks, calls or forks an operation has; 1 if it does not say
- * @param figure the score with its interval, inside what was measured; of a rate its inverse, so less is better
- * @param unit of the figure: {@code ns} of an operation for times, whatever JMH's file has
+ * @param score what JMH calls so
  * @param bytes allocated by an operation, if the profiler of the garbage collector ran
  * @param percentiles of the score in nanoseconds, by JMH's names for them
+ * @param others what the benchmark itself counts beside its score, by name
  */
 record Measurement(
         String suite,
         String contestant,
         SortedMap<String, String> params,
         long n,
-        Figure figure,
-        String unit,
+        Metric score,
         OptionalDouble bytes,
-        SortedMap<String, Double> percentiles) {
+        SortedMap<String, Double> percentiles,
+        SortedMap<String, Metric> others) {
 
-    private static final Pattern TIME = Pattern.compile("(ns|us|ms|s|min)/op");
+    private static final Pattern TIME = Pattern.compile("(ns|us|ms|s|min)(?:/op)?");
     private static final Pattern RATE = Pattern.compile("ops/(ns|us|ms|s|min)");
     private static final Map<String, Double> NANOS = Map.of("ns", 1.0, "us", 1e3, "ms", 1e6, "s", 1e9, "min", 60e9);
+    /** What profilers count. */
+    private static final Pattern PROFILED = Pattern.compile("^·?(gc|stack|mem|safepoints|perf|async)[.:]");
+
     private static final String NANOSECONDS = "ns";
     private static final String THREADS = "threads";
 
     Measurement {
         params = Collections.unmodifiableSortedMap(new TreeMap<>(params));
         percentiles = Collections.unmodifiableSortedMap(new TreeMap<>(percentiles));
+        others = Collections.unmodifiableSortedMap(new TreeMap<>(others));
     }
 
     static Measurement of(JsonNode result) {
         String[] names = result.path("benchmark").asText().split("\\.");
         SortedMap<String, String> params = new TreeMap<>();
-        result.path("params").properties().forEach(p -> params.put(p.getKey(), p.getValue().asText()));
+        result.path("params")
+                .properties()
+                .forEach(p -> params.put(p.getKey(), p.getValue().asText()));
         params.put(THREADS, result.path("threads").asText());
         String size = params.remove("n");
         JsonNode metric = result.path("primaryMetric");
-        String unit = metric.path("scoreUnit").asText();
-        Matcher time = TIME.matcher(unit);
-        Matcher rate = RATE.matcher(unit);
-        Figure score = score(metric);
+        Metric score = Metric.of(metric);
         SortedMap<String, Double> percentiles = new TreeMap<>();
-        if (time.matches()) {
-            double nanos = NANOS.get(time.group(1));
+        double factor = score.figure().value() / number(metric.path("score"));
+        if (score.isTime() && TIME.matcher(metric.path("scoreUnit").asText()).matches()) {
             metric.path("scorePercentiles")
                     .properties()
-                    .forEach(p -> percentiles.put(p.getKey(), number(p.getValue()) * nanos));
-            score = score.map(x -> x * nanos);
-            unit = NANOSECONDS;
-        } else if (rate.matches()) {
-            double nanos = NANOS.get(rate.group(1));
-            score = score.inverted().map(x -> x * nanos);
-            unit = NANOSECONDS;
+                    .forEach(p -> percentiles.put(p.getKey(), number(p.getValue()) * factor));
         }
+        SortedMap<String, Metric> others = new TreeMap<>();
+        result.path("secondaryMetrics").properties().stream()
+                .filter(m -> !PROFILED.matcher(m.getKey()).find())
+                .forEach(m -> others.put(m.getKey(), Metric.of(m.getValue())));
         return new Measurement(
                 names[names.length - 2],
                 names[names.length - 1],
                 params,
                 size == null ? 1 : Long.parseLong(size),
                 score,
-                unit,
                 allocated(result.path("secondaryMetrics")),
-                percentiles);
+                percentiles,
+                others);
+    }
+
+    /**
+     * A score of JMH.
+     *
+     * @param figure the score with its interval, inside what was measured; of a rate its inverse, so less is better
+     * @param unit of the figure: {@code ns} for all times of an operation and rates, else JMH's
+     */
+    record Metric(Figure figure, String unit) {
+
+        static Metric of(JsonNode metric) {
+            String unit = metric.path("scoreUnit").asText();
+            Matcher time = TIME.matcher(unit);
+            Matcher rate = RATE.matcher(unit);
+            Figure score = score(metric);
+            if (time.matches()) {
+                double nanos = NANOS.get(time.group(1));
+                return new Metric(score.map(x -> x * nanos), NANOSECONDS);
+            }
+            if (rate.matches()) {
+                double nanos = NANOS.get(rate.group(1));
+                return new Metric(score.inverted().map(x -> x * nanos), NANOSECONDS);
+            }
+            return new Metric(score, unit);
+        }
+
+        boolean isTime() {
+            return unit.equals(NANOSECONDS);
+        }
     }
 
     /** Of few iterations the interval reaches far beyond what was ever measured, even below zero: there it is cut. */
@@ -116,11 +146,19 @@ record Measurement(
     Measurement withoutThreads() {
         SortedMap<String, String> rest = new TreeMap<>(params);
         rest.remove(THREADS);
-        return new Measurement(suite, contestant, rest, n, figure, unit, bytes, percentiles);
+        return new Measurement(suite, contestant, rest, n, score, bytes, percentiles, others);
+    }
+
+    Figure figure() {
+        return score.figure();
+    }
+
+    String unit() {
+        return score.unit();
     }
 
     boolean isTime() {
-        return unit.equals(NANOSECONDS);
+        return score.isTime();
     }
 
     Kind kind() {

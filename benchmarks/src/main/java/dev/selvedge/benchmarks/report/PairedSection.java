@@ -13,6 +13,12 @@ import java.util.TreeSet;
 /** What the paired runner found. */
 final class PairedSection {
 
+    private static final Comparator<Report> ORDER = Comparator.comparing(Report::suite)
+            .thenComparing(r -> r.machine().release())
+            .thenComparing(Report::carriers)
+            .thenComparing(Report::owner)
+            .thenComparing(Report::date);
+
     private PairedSection() {}
 
     static void add(Page page, Results results) {
@@ -42,15 +48,10 @@ final class PairedSection {
         releases(page, runs);
     }
 
-    private static final Comparator<Report> ORDER = Comparator.comparing(Report::suite)
-            .thenComparing(r -> r.machine().release())
-            .thenComparing(Report::carriers)
-            .thenComparing(Report::owner)
-            .thenComparing(Report::date);
-
     private static void table(Page page, Report.Size size) {
         Optional<String> pool = Bars.best(size, Kind.POOL);
-        List<String> head = new ArrayList<>(List.of("", "µs", "ratio", "quartiles", "JVMs", "cpu", "bytes", "bytes ratio"));
+        List<String> head =
+                new ArrayList<>(List.of("", "µs", "ratio", "quartiles", "JVMs", "cpu", "bytes", "bytes ratio"));
         pool.ifPresent(name -> head.add("× best pool (" + name + ")"));
         List<List<String>> rows = new ArrayList<>();
         for (Summary s : size.medians()) {

@@ -197,17 +197,47 @@ final class SuiteSection {
                 sizes,
                 m -> Optional.of(unit.each(m).toString()));
         table("× raw scope", measured, sizes, m -> ratio(m, best(measured, m.n(), Kind.RAW)));
-        table("× best pool", measured.stream().filter(SuiteSection::isOurs).toList(), sizes, m -> best(
-                        measured, m.n(), Kind.POOL)
-                .flatMap(pool -> ratio(m, Optional.of(pool)).map(r -> r + " " + pool.contestant())));
-        table(sizes.last() > 1 ? "bytes of one of n" : "bytes", measured, sizes, m -> m.bytes().isPresent()
-                ? Optional.of(Numbers.shown(m.bytes().getAsDouble() / m.n()))
-                : Optional.empty());
+        table(
+                "× best pool",
+                measured.stream().filter(SuiteSection::isOurs).toList(),
+                sizes,
+                m -> best(measured, m.n(), Kind.POOL)
+                        .flatMap(pool -> ratio(m, Optional.of(pool)).map(r -> r + " " + pool.contestant())));
+        measured.stream()
+                .flatMap(m -> m.others().keySet().stream())
+                .distinct()
+                .sorted()
+                .forEach(name -> other(measured, sizes, name));
+        table(
+                sizes.last() > 1 ? "bytes of one of n" : "bytes",
+                measured,
+                sizes,
+                m -> m.bytes().isPresent()
+                        ? Optional.of(Numbers.shown(m.bytes().getAsDouble() / m.n()))
+                        : Optional.empty());
+    }
+
+    /** What a benchmark counts beside its score. */
+    private void other(List<Measurement> measured, SortedSet<Long> sizes, String name) {
+        String unit = measured.stream()
+                .flatMap(m -> Optional.ofNullable(m.others().get(name)).stream())
+                .findFirst()
+                .orElseThrow()
+                .unit();
+        table(
+                name + ", " + unit,
+                measured,
+                sizes,
+                m -> Optional.ofNullable(m.others().get(name))
+                        .map(metric -> metric.figure().toString()));
     }
 
     /** A row for each contestant, a column for each size; none if no cell has anything. */
     private void table(
-            String what, List<Measurement> measured, SortedSet<Long> sizes, Function<Measurement, Optional<String>> cell) {
+            String what,
+            List<Measurement> measured,
+            SortedSet<Long> sizes,
+            Function<Measurement, Optional<String>> cell) {
         List<String> head = new ArrayList<>(List.of(what));
         sizes.forEach(n -> head.add(sizes.size() == 1 && n == 1 ? "" : "n = " + Numbers.whole(n)));
         boolean any = false;

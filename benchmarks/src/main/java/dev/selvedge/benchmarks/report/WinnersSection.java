@@ -18,10 +18,12 @@ final class WinnersSection {
     private static final double NOISE = 1.02;
 
     /** What each suite of the paired runner is about. */
-    private static final Map<String, String> OURS = Map.of(
-            "gather", "scope().gather", "map", "scope().map", "map-limited", "concurrency(64).map");
+    private static final Map<String, String> OURS =
+            Map.of("gather", "scope().gather", "map", "scope().map", "map-limited", "concurrency(64).map");
 
     private final Set<Kind> faster = EnumSet.noneOf(Kind.class);
+
+    private boolean poolsOverGather;
 
     private WinnersSection() {}
 
@@ -79,13 +81,15 @@ final class WinnersSection {
                     cell.stream().filter(m -> m.contestant().equals("gather")).findFirst();
             Optional<Measurement> pool = fastest(cell, Set.of(Kind.POOL));
             Optional<Measurement> other = fastest(cell, EnumSet.complementOf(EnumSet.of(Kind.SELVEDGE)));
-            boolean gatherLost = gather.flatMap(g -> pool.filter(p -> isFaster(p, g))).isPresent();
+            boolean gatherLost =
+                    gather.flatMap(g -> pool.filter(p -> isFaster(p, g))).isPresent();
             boolean allLost = pool.filter(p -> isFaster(p, ours)).isPresent();
             boolean lost = other.filter(o -> isFaster(o, ours)).isPresent();
             overGather += gatherLost ? 1 : 0;
             overAll += allLost ? 1 : 0;
             anything += lost ? 1 : 0;
-            if (gatherLost || allLost) {
+            poolsOverGather |= gatherLost;
+            if (allLost) {
                 faster.add(Kind.POOL);
             }
             if (lost) {
@@ -111,13 +115,22 @@ final class WinnersSection {
         if (!rows.isEmpty()) {
             page.add("Where that is so, in times of what is named before:");
             page.table(
-                    List.of("task", "n", "best pool", "gather × it", "our best", "that × best pool", "fastest other", "our best × it"),
+                    List.of(
+                            "task",
+                            "n",
+                            "best pool",
+                            "gather × it",
+                            "our best",
+                            "that × best pool",
+                            "fastest other",
+                            "our best × it"),
                     rows);
         }
     }
 
     private static String over(Optional<Measurement> one, Optional<Measurement> other) {
-        return one.flatMap(a -> other.map(b -> a.figure().over(b.figure()).toString())).orElse("–");
+        return one.flatMap(a -> other.map(b -> a.figure().over(b.figure()).toString()))
+                .orElse("–");
     }
 
     private static Optional<Measurement> fastest(List<Measurement> cell, Set<Kind> kinds) {
@@ -155,35 +168,31 @@ final class WinnersSection {
 
     private void reasons(Page page) {
         Map<Kind, String> why = new LinkedHashMap<>();
-        why.put(
-                Kind.POOL,
-                """
-                - **Pools** have their threads already. A thread for each task has to be made, started and ended, which is most of what a task
-                  that does next to nothing costs; where tasks only compute, more threads than processors bring nothing back.""");
-        why.put(
-                Kind.STREAM,
-                """
+        why.put(Kind.POOL, """
+                - **Pools, against a call over items**: their threads run when the call comes. `map` starts its few virtual threads in each call, and
+                  an owner that is a platform thread is parked until they end, and woken.""");
+        why.put(Kind.STREAM, """
                 - **A parallel stream** makes no object for an item: it cuts the range in a few parts and runs a loop in each. It has no
                   deadline, is not cancelled by the first failure, and is no place for anything that blocks.""");
-        why.put(
-                Kind.RAW,
-                """
+        why.put(Kind.RAW, """
                 - **The raw scope** keeps no account of a fork beyond its state: what a fork here costs more is who waits for whom, the reason for
                   its end, and a result that can be asked for at any time.""");
-        why.put(
-                Kind.VIRTUAL,
-                """
+        why.put(Kind.VIRTUAL, """
                 - **Virtual threads without a scope** are in no tree: nobody waits for them, ends them when one fails, or finds them in a thread
                   dump under the call that started them. On several carriers they also meet their owner at another place, which may be cheaper.""");
-        why.put(
-                Kind.OTHER,
-                """
+        why.put(Kind.OTHER, """
                 - **Other libraries** and ways win in the rows that name them; why is not looked into here.""");
         why.keySet().retainAll(faster);
-        if (why.isEmpty()) {
+        List<String> sentences = new ArrayList<>(why.values());
+        if (poolsOverGather) {
+            sentences.addFirst("""
+                    - **Pools, against a thread for each task**: their threads are there already. `gather` makes, starts and ends one for each
+                      task, and where tasks do not block, more threads than processors bring nothing back.""");
+        }
+        if (sentences.isEmpty()) {
             page.add("In these data nothing else is surely faster, so there is no reason to give.");
             return;
         }
-        page.add("Why:\n\n" + String.join("\n", why.values()));
+        page.add("Why:\n\n" + String.join("\n", sentences));
     }
 }

@@ -101,7 +101,8 @@ class ReportTest {
         List<List<String>> rows = rows(page("one"));
 
         JsonNode size = Results.JSON
-                .readTree(results().resolve("paired-gather-1-virtual-jdk25.json").toFile())
+                .readTree(
+                        results().resolve("paired-gather-1-virtual-jdk25.json").toFile())
                 .at("/sizes/0");
         for (JsonNode s : size.path("medians")) {
             assertThat(rows)
@@ -162,13 +163,35 @@ class ReportTest {
                         "5.000 (4.000 to 6.000)",
                         "met, within the spread"))
                 .contains(List.of(
-                        "15", "call under a closed breaker", "ns over the bare task, of the last calls", "≤ 15", "19.00", "not met"))
+                        "15",
+                        "call under a closed breaker",
+                        "ns over the bare task, of the last calls",
+                        "≤ 15",
+                        "19.00",
+                        "not met"))
                 .contains(List.of(
                         "12",
                         "fan-out of 10,000 tasks that block 10 ms",
                         "throughput of gather, × a fixed pool of 200",
                         "≥ 8",
                         "50.00 (49.34 to 50.67)",
+                        "met"));
+    }
+
+    @Test
+    void what_a_benchmark_counts_itself_is_shown_and_judged() throws IOException {
+        List<List<String>> rows = rows(page("one"));
+
+        assertThat(rows)
+                .contains(List.of("p99, ns", ""))
+                .contains(List.of("lateSelvedge", "900,000"))
+                .contains(List.of("31", "attempt timeout that fires", "ms late, median", "≤ 0.3", "0.2000", "met"))
+                .contains(List.of(
+                        "32",
+                        "attempt timeout that fires",
+                        "ms late, 99th percentile, × ScheduledThreadPoolExecutor",
+                        "≤ 1",
+                        "0.9000",
                         "met"));
     }
 
@@ -202,10 +225,11 @@ class ReportTest {
         String text = text(page("one"));
 
         assertThat(text)
-                .contains("of 4 combinations of a task and a size, a pool is faster than gather, which makes a thread for each task, in 2,"
-                        + " a pool is faster than everything of this library in 2, and anything at all is in 2.")
+                .contains(
+                        "of 4 combinations of a task and a size, a pool is faster than gather, which makes a thread for each task, in 2,"
+                                + " a pool is faster than everything of this library in 2, and anything at all is in 2.")
                 .contains("faster: parallel stream 5.50 times; slower: StructuredTaskScope 18.2 times,")
-                .contains("Pools have their threads already")
+                .contains("Pools, against a thread for each task", "Pools, against a call over items")
                 .contains("A parallel stream makes no object")
                 .doesNotContain("Virtual threads without a scope");
     }
@@ -213,7 +237,7 @@ class ReportTest {
     @Test
     void what_was_not_measured_is_said_to_be_missing() throws IOException {
         assertThat(text(page("one")))
-                .contains("missing from this page: Cancellation, Timers, Memory, Scaling,")
+                .contains("missing from this page: Cancellation, Memory, Scaling,")
                 .contains("map-limited of the paired runner");
     }
 
@@ -267,7 +291,9 @@ class ReportTest {
         Map<String, String> contents = new TreeMap<>();
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
-                contents.put(folder.relativize(file).toString(), Files.readString(file, StandardCharsets.ISO_8859_1)); // pictures, too
+                contents.put(
+                        folder.relativize(file).toString(),
+                        Files.readString(file, StandardCharsets.ISO_8859_1)); // pictures, too
             }
         }
         return contents;
