@@ -8,8 +8,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.StructuredTaskScope;
-import java.util.concurrent.StructuredTaskScope.Subtask;
 
 /** A thread for each of {@code n} tasks that do nothing, and the sum of their values: what a fan-out itself costs. */
 final class Gather implements Suite {
@@ -45,22 +43,22 @@ final class Gather implements Suite {
         return tasks;
     }
 
-    private static long rawScope(Callable<Integer>[] tasks) throws InterruptedException {
-        try (var scope = StructuredTaskScope.open()) {
-            List<Subtask<Integer>> forks = new ArrayList<>(tasks.length);
+    private static long rawScope(Callable<Integer>[] tasks) throws Exception {
+        try (AutoCloseable scope = Jdk.openScope()) {
+            List<Object> forks = new ArrayList<>(tasks.length);
             for (Callable<Integer> task : tasks) {
-                forks.add(scope.fork(task));
+                forks.add(Jdk.fork(scope, task));
             }
-            scope.join();
+            Jdk.join(scope);
             return sum(forks);
         }
     }
 
     /** Of forks that have succeeded. */
-    static long sum(List<Subtask<Integer>> forks) {
+    static long sum(List<Object> forks) {
         long sum = 0;
-        for (Subtask<Integer> fork : forks) {
-            sum += fork.get();
+        for (Object fork : forks) {
+            sum += Jdk.value(fork);
         }
         return sum;
     }

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * @param processors how many of them
  * @param jdk the runtime and its vendor
  */
-record Machine(String os, String cpu, int processors, String jdk) {
+public record Machine(String os, String cpu, int processors, String jdk) {
 
     static Machine here() {
         return new Machine(
@@ -21,6 +21,11 @@ record Machine(String os, String cpu, int processors, String jdk) {
                 processor(),
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("java.runtime.version") + ", " + System.getProperty("java.vendor"));
+    }
+
+    /** The feature release of the JDK. */
+    public int release() {
+        return Runtime.Version.parse(jdk.substring(0, jdk.indexOf(','))).feature();
     }
 
     private static String processor() {

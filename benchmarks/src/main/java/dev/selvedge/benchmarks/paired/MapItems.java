@@ -8,12 +8,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.StructuredTaskScope;
-import java.util.concurrent.StructuredTaskScope.Subtask;
-import java.util.stream.Gatherers;
 import java.util.stream.IntStream;
 
 /** A function over {@code n} items that does next to nothing: what the call itself costs, and what it costs to limit it. */
@@ -61,13 +58,17 @@ final class MapItems implements Suite {
     public List<Contender> contenders(int n) {
         List<Integer> items = IntStream.range(0, n).boxed().toList();
         if (limited) {
-            return List.of(
+            List<Contender> contenders = new ArrayList<>(List.of(
                     new Contender("scope and semaphore", () -> semaphore(items)),
-                    new Contender("concurrency(64).map", () -> sum(LIMITED.map(items, MapItems::next))),
-                    new Contender("Gatherers.mapConcurrent(64)", () -> items.stream()
-                            .gather(Gatherers.mapConcurrent(LIMIT, MapItems::next))
-                            .mapToLong(i -> i)
-                            .sum()));
+                    new Contender("concurrency(64).map", () -> sum(LIMITED.map(items, MapItems::next)))));
+            if (Jdk.hasGatherers()) {
+                contenders.add(new Contender(
+                        "Gatherers.mapConcurrent(64)",
+                        () -> Jdk.mapConcurrent(items.stream(), LIMIT, MapItems::next)
+                                .mapToLong(i -> i)
+                                .sum()));
+            }
+            return contenders;
         }
         return List.of(
                 new Contender("StructuredTaskScope", () -> rawScope(items)),
@@ -75,9 +76,9 @@ final class MapItems implements Suite {
                 new Contender("fixed pool of nCPU", () -> submitted(FIXED, items)),
                 new Contender("ForkJoinPool", () -> submitted(FORK_JOIN, items)),
                 new Contender("virtual-thread executor", () -> virtual(items)),
-                new Contender("parallel stream", () -> items.parallelStream()
-                        .mapToLong(MapItems::next)
-                        .sum()));
+                new Contender(
+                        "parallel stream",
+                        () -> items.parallelStream().mapToLong(MapItems::next).sum()));
     }
 
     private static int next(int i) {
@@ -92,21 +93,21 @@ final class MapItems implements Suite {
         return sum;
     }
 
-    private static long rawScope(List<Integer> items) throws InterruptedException {
-        try (var scope = StructuredTaskScope.open()) {
-            List<Subtask<Integer>> forks = new ArrayList<>(items.size());
+    private static long rawScope(List<Integer> items) throws Exception {
+        try (AutoCloseable scope = Jdk.openScope()) {
+            List<Object> forks = new ArrayList<>(items.size());
             for (int item : items) {
-                forks.add(scope.fork(() -> next(item)));
+                forks.add(Jdk.fork(scope, () -> next(item)));
             }
-            scope.join();
+            Jdk.join(scope);
             return Gather.sum(forks);
         }
     }
 
-    private static long semaphore(List<Integer> items) throws InterruptedException {
+    private static long semaphore(List<Integer> items) throws Exception {
         Semaphore permits = new Semaphore(LIMIT);
-        try (var scope = StructuredTaskScope.open()) {
-            List<Subtask<Integer>> forks = new ArrayList<>(items.size());
+        try (AutoCloseable scope = Jdk.openScope()) {
+            List<Object> forks = new ArrayList<>(items.size());
             for (int item : items) {
                 permits.acquire();
                 Callable<Integer> task = () -> {
@@ -116,9 +117,9 @@ final class MapItems implements Suite {
                         permits.release();
                     }
                 };
-                forks.add(scope.fork(task));
+                forks.add(Jdk.fork(scope, task));
             }
-            scope.join();
+            Jdk.join(scope);
             return Gather.sum(forks);
         }
     }

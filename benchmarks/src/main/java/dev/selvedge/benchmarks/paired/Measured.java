@@ -9,5 +9,5 @@ package dev.selvedge.benchmarks.paired;
  * @param cpuNanosPerCall the processor time of a call on all threads of Java, by round
  * @param bytesPerCall what a call allocated on all threads, by round
  */
-record Measured(
+public record Measured(
         String contender, long callsPerRound, double[] nanosPerCall, double[] cpuNanosPerCall, double[] bytesPerCall) {}

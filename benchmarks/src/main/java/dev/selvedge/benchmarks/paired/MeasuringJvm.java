@@ -38,7 +38,7 @@ final class MeasuringJvm {
             case VIRTUAL -> Thread.startVirtualThread(measuring);
             case PLATFORM -> measuring.run();
         }
-        new ObjectMapper().writeValue(new File(args[0]), measuring.get());
+        new ObjectMapper().writeValue(new File(args[0]), new JvmResult(Machine.here(), measuring.get()));
     }
 
     /** The counter is one of platform threads: what a virtual thread allocates must show at its carrier. */

@@ -1,5 +1,6 @@
 package dev.selvedge.benchmarks.paired;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
  * @param carriers carrier threads of virtual threads; 0 leaves it to the JDK, which takes one for each processor
  * @param owner the kind of thread that does the work
  * @param jvmArgs further arguments of the JVMs
+ * @param java the home of the JDK that measures
  * @param json where the raw data go; null for a file named by suite and time
  */
 record Options(
@@ -33,6 +35,7 @@ record Options(
         int carriers,
         Owner owner,
         List<String> jvmArgs,
+        Path java,
         Path json) {
 
     static final String USAGE = """
@@ -50,7 +53,8 @@ record Options(
               --carriers 1|2|...|all    carrier threads (default: all, one for each processor)
               --owner platform|virtual  the thread that opens the scopes (default: virtual with one carrier, else platform)
               --jvm-arg ARG             a further argument of the JVMs; may come again
-              --json FILE               where the raw data go (default: target/paired/SUITE-TIME.json)
+              --java HOME               the JDK that measures, 21 or later (default: the one that runs this)
+              --json FILE               where the data go (default: target/results/paired-….json, named after suite and options)
             """.formatted(Suite.ALL.stream()
             .map(s -> "  %-24s  %s".formatted(s.name(), s.about()))
             .collect(Collectors.joining("\n")));
@@ -78,6 +82,28 @@ record Options(
             parser.take(left.remove(), left);
         }
         return parser.options();
+    }
+
+    /** A command line as others can use it: without what names files of this machine. */
+    static String told(List<String> args) {
+        List<String> told = new ArrayList<>();
+        for (int i = 0; i < args.size(); i++) {
+            switch (args.get(i)) {
+                case "--json" -> i++;
+                case "--java" -> {
+                    told.add("--java HOME");
+                    i++;
+                }
+                default -> told.add(args.get(i));
+            }
+        }
+        return String.join(" ", told);
+    }
+
+    /** Names a run: the same for the same question, so a later answer takes the place of an earlier one. */
+    String fileName(Machine machine) {
+        return "paired-" + suite.name() + "-" + (carriers == 0 ? "all" : carriers) + "-" + owner + "-jdk"
+                + machine.release();
     }
 
     /** The command line of a JVM that measures one size. */
@@ -119,6 +145,7 @@ record Options(
         private int carriers;
         private Owner owner;
         private final List<String> jvmArgs = new ArrayList<>();
+        private Path java = Path.of(System.getProperty("java.home"));
         private Path json;
 
         void take(String arg, Deque<String> left) {
@@ -137,6 +164,7 @@ record Options(
                 }
                 case "--owner" -> owner = owner(value(arg, left));
                 case "--jvm-arg" -> jvmArgs.add(value(arg, left));
+                case "--java" -> java = home(value(arg, left));
                 case "--json" -> json = Path.of(value(arg, left));
                 default -> suite(arg);
             }
@@ -172,6 +200,14 @@ record Options(
             return number;
         }
 
+        private static Path home(String value) {
+            Path home = Path.of(value);
+            if (!Files.isExecutable(home.resolve("bin").resolve("java"))) {
+                throw new IllegalArgumentException("--java must be the home of a JDK: no bin/java in " + value);
+            }
+            return home;
+        }
+
         private static Owner owner(String value) {
             return Stream.of(Owner.values())
                     .filter(o -> o.toString().equals(value))
@@ -193,6 +229,7 @@ record Options(
                     carriers,
                     owner != null ? owner : carriers == 1 ? Owner.VIRTUAL : Owner.PLATFORM,
                     List.copyOf(jvmArgs),
+                    java,
                     json);
         }
     }

@@ -1,6 +1,5 @@
 package dev.selvedge.benchmarks.paired;
 
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,33 +36,45 @@ final class Paired {
             System.exit(2);
             return;
         }
-        new Paired(options).run(String.join(" ", args));
+        new Paired(options).run(Options.told(List.of(args)));
     }
 
     private void run(String commandLine) throws IOException, InterruptedException {
         String date = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         List<Report.Size> sizes = new ArrayList<>();
+        Machine machine = null;
         for (int n : options.sizes()) {
-            List<List<Measured>> jvms = new ArrayList<>();
+            List<JvmResult> jvms = new ArrayList<>();
             for (int i = 1; i <= options.jvms(); i++) {
                 System.err.printf("%s, n = %,d: JVM %d of %d%n", options.suite().name(), n, i, options.jvms());
                 jvms.add(measureInOwnJvm(n));
             }
-            sizes.add(new Report.Size(n, Summary.of(jvms), jvms));
+            machine = jvms.getFirst().machine();
+            sizes.add(Report.Size.of(n, jvms.stream().map(JvmResult::contenders).toList()));
         }
-        Report report =
-                new Report(options.suite().name(), date, Machine.here(), commandLine, options.allJvmArgs(), sizes);
-        System.out.print(report.table(options));
-        System.out.println("raw data: " + report.write(file(date)));
+        Report report = new Report(
+                options.suite().name(),
+                date,
+                machine,
+                commandLine,
+                options.carriers() == 0 ? "all" : String.valueOf(options.carriers()),
+                options.owner().toString(),
+                options.jvms(),
+                options.rounds(),
+                options.roundMillis(),
+                options.allJvmArgs(),
+                sizes);
+        System.out.print(report.table());
+        System.out.println("raw data: " + report.write(file(machine)));
     }
 
-    private Path file(String date) {
+    private Path file(Machine machine) {
         return options.json() != null
                 ? options.json()
-                : Path.of("target", "paired", options.suite().name() + "-" + date.replace(":", "") + ".json");
+                : Path.of("target", "results", options.fileName(machine) + ".json");
     }
 
-    private List<Measured> measureInOwnJvm(int n) throws IOException, InterruptedException {
+    private JvmResult measureInOwnJvm(int n) throws IOException, InterruptedException {
         Path file = Files.createTempFile("paired", ".json");
         try {
             Process jvm = new ProcessBuilder(command(file, n)).inheritIO().start();
@@ -71,7 +82,7 @@ final class Paired {
             if (exit != 0) {
                 throw new IllegalStateException("the JVM that measures ended with exit code " + exit);
             }
-            return JSON.readValue(file.toFile(), new TypeReference<>() {});
+            return JSON.readValue(file.toFile(), JvmResult.class);
         } finally {
             Files.delete(file);
         }
@@ -79,10 +90,7 @@ final class Paired {
 
     private List<String> command(Path file, int n) {
         return Stream.of(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java")
-                                        .toString(),
-                                "--enable-preview"),
+                        List.of(options.java().resolve("bin").resolve("java").toString()),
                         options.allJvmArgs(),
                         List.of("-classpath", System.getProperty("java.class.path"), MeasuringJvm.class.getName()),
                         List.of(file.toString()),

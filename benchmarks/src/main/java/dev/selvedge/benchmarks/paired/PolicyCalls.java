@@ -101,6 +101,11 @@ record PolicyCalls(String name, String about, Supplier<List<Way>> ways) implemen
         return new Way("bare", PolicyCalls::task);
     }
 
+    /** What a policy that knows of time cannot do without. */
+    private static Way clock() {
+        return new Way("bare and a clock read", () -> System.nanoTime() == Long.MIN_VALUE ? 0 : task());
+    }
+
     private static Way ours(String name, ScopeSpec spec) {
         Task<Integer, RuntimeException> task = PolicyCalls::task;
         return new Way(name, () -> spec.call(task));
@@ -113,6 +118,7 @@ record PolicyCalls(String name, String about, Supplier<List<Way>> ways) implemen
     private static List<Way> breakers() {
         return List.of(
                         bare(),
+                        clock(),
                         ours("in a row", scope().breaker(CircuitBreaker.of("b"))),
                         ours("of 100 calls", scope().breaker(CircuitBreaker.of("b", b -> b.failureRate(0.5, WINDOW)))),
                         ours("of 10 s", scope().breaker(CircuitBreaker.of("b", b -> b.failureRate(0.5, ofSeconds(10))))),
@@ -167,6 +173,7 @@ record PolicyCalls(String name, String about, Supplier<List<Way>> ways) implemen
     private static List<Way> stacks() {
         return List.of(
                         bare(),
+                        clock(),
                         ours(
                                 "selvedge",
                                 scope().retry(Retry.DEFAULT)

@@ -16,9 +16,26 @@ import java.util.Locale;
  * @param machine where it ran
  * @param commandLine what was asked
  * @param jvmArgs the arguments of the measuring JVMs
+ * @param carriers carrier threads of virtual threads, or "all": one for each processor
+ * @param owner the kind of thread that did the work
+ * @param jvms how many JVMs measured each size
+ * @param rounds that counted, in each
+ * @param roundMillis how long each contender worked in a round
+ * @param jvmArgs the arguments of the measuring JVMs
  * @param sizes the figures
  */
-record Report(String suite, String date, Machine machine, String commandLine, List<String> jvmArgs, List<Size> sizes) {
+public record Report(
+        String suite,
+        String date,
+        Machine machine,
+        String commandLine,
+        String carriers,
+        String owner,
+        int jvms,
+        int rounds,
+        int roundMillis,
+        List<String> jvmArgs,
+        List<Size> sizes) {
 
     private static final String COLUMNS = "%-24s %12s %7s %16s %14s %16s %10s %12s %7s%n"
             .formatted("", "us/call", "ratio", "quartiles", "best quarters", "JVMs", "cpu", "bytes/call", "ratio");
@@ -28,30 +45,37 @@ record Report(String suite, String date, Machine machine, String commandLine, Li
      *
      * @param n the size
      * @param medians each contender, over all JVMs; the baseline first
-     * @param jvms the raw data by JVM
+     * @param byJvm the same of each JVM
+     * @param raw all that was measured, by JVM
      */
-    record Size(int n, List<Summary> medians, List<List<Measured>> jvms) {}
+    public record Size(int n, List<Summary> medians, List<List<Summary>> byJvm, List<List<Measured>> raw) {
 
-    String table(Options options) {
+        static Size of(int n, List<List<Measured>> raw) {
+            List<List<Summary>> byJvm = raw.stream().map(Summary::inOneJvm).toList();
+            return new Size(n, Summary.over(byJvm), byJvm, raw);
+        }
+    }
+
+    String table() {
         StringBuilder out = new StringBuilder(machine + "\n");
         for (Size size : sizes) {
-            out.append(heading(size, options)).append(COLUMNS);
+            out.append(heading(size)).append(COLUMNS);
             size.medians.forEach(s -> out.append(row(s)));
         }
         return out.append('\n').toString();
     }
 
-    private String heading(Size size, Options options) {
+    private String heading(Size size) {
         return String.format(
                 Locale.ROOT,
                 "%n%s, n = %,d; carriers: %s, owner: %s; medians of %d JVMs with %d rounds of %d ms; ratios to %s%n%n",
                 suite,
                 size.n,
-                options.carriers() == 0 ? "all" : options.carriers(),
-                options.owner(),
-                options.jvms(),
-                options.rounds(),
-                options.roundMillis(),
+                carriers,
+                owner,
+                jvms,
+                rounds,
+                roundMillis,
                 size.medians.getFirst().contender());
     }
 

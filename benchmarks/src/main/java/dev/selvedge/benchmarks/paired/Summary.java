@@ -1,6 +1,5 @@
 package dev.selvedge.benchmarks.paired;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -21,7 +20,7 @@ import java.util.stream.IntStream;
  * @param bytesPerCall the median of the rounds
  * @param bytesRatio the median of the rounds' ratios to the baseline's bytes in the same round
  */
-record Summary(
+public record Summary(
         String contender,
         double nanosPerCall,
         double ratio,
@@ -34,16 +33,17 @@ record Summary(
         double bytesPerCall,
         double bytesRatio) {
 
-    /** The figures of each contender, from the raw data by JVM. */
-    static List<Summary> of(List<List<Measured>> jvms) {
-        List<Summary> all = new ArrayList<>();
-        for (int i = 0; i < jvms.getFirst().size(); i++) {
-            int place = i;
-            all.add(overJvms(jvms.stream()
-                    .map(jvm -> inOneJvm(jvm.get(place), jvm.getFirst()))
-                    .toList()));
-        }
-        return all;
+    /** The figures of each contender in one JVM, from its raw data. */
+    static List<Summary> inOneJvm(List<Measured> contenders) {
+        return contenders.stream().map(c -> inOneJvm(c, contenders.getFirst())).toList();
+    }
+
+    /** The medians of each contender over JVMs. */
+    static List<Summary> over(List<List<Summary>> jvms) {
+        return IntStream.range(0, jvms.getFirst().size())
+                .mapToObj(place ->
+                        overJvms(jvms.stream().map(jvm -> jvm.get(place)).toList()))
+                .toList();
     }
 
     private static Summary inOneJvm(Measured one, Measured baseline) {
