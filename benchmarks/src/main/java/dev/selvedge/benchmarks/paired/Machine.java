@@ -15,7 +15,8 @@ import java.util.stream.Stream;
  */
 public record Machine(String os, String cpu, int processors, String jdk) {
 
-    static Machine here() {
+    /** This one. */
+    public static Machine here() {
         return new Machine(
                 System.getProperty("os.name") + " " + System.getProperty("os.version"),
                 processor(),
