@@ -103,14 +103,21 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
     }
 
     /**
-     * Pauses while something lasts, but only a moment. The thread stays ready to run; but it lets others run first, whose
-     * carrier may have been woken on this very processor.
+     * Pauses while something lasts, but only a moment, and stays ready to run.
+     *
+     * @param yields whether others run first, whose carrier may have been woken on this very processor; if the machine is
+     *     busy, that may take longer
      */
     @SuppressWarnings("ThreadPriorityCheck") // see above
-    final void pauseWhile(BooleanSupplier lasts) {
+    final void pauseWhile(BooleanSupplier lasts, boolean yields) {
+        boolean gives = yields || Thread.currentThread().isVirtual();
         long until = job.now() + PAUSE_NANOS;
         while (lasts.getAsBoolean() && job.now() - until < 0) {
-            Thread.yield();
+            if (gives) {
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
         }
     }
 
@@ -156,7 +163,9 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             int more = 1;
             while (more > 0 && started < most && isWanted()) {
                 start(Math.min(more, most - started));
-                awaitBegun();
+                if (more == 1) {
+                    awaitBegun();
+                }
                 more = moreThan(more);
             }
             while (job.isReported() && !isNews() && job.reason() == null) {
@@ -179,7 +188,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
         /** As long as threads wait for a processor, more of them are of no use. */
         private void awaitBegun() throws InterruptedException {
-            pauseWhile(() -> begun.get() < started && isWanted());
+            pauseWhile(() -> begun.get() < started && isWanted(), true);
             awaited = started;
             while (begun.get() < started && isWanted()) {
                 awaitNews(job.reportIfDue());
@@ -197,7 +206,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
                 int before = next.get();
                 long begin = job.now();
                 if (look <= 2 * PAUSE_NANOS) {
-                    pauseWhile(this::isWanted);
+                    pauseWhile(this::isWanted, last == 1);
                 } else {
                     awaitNews(job.context.clock().after(Duration.ofNanos(look)));
                     job.reportIfDue();

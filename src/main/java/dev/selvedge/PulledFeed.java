@@ -181,7 +181,7 @@ abstract sealed class PulledFeed extends Feed {
                 withoutPause--;
                 return isAllTaken();
             }
-            pauseWhile(() -> !isAllTaken());
+            pauseWhile(() -> !isAllTaken(), true);
             if (isAllTaken()) {
                 penalty = 1;
                 return true;
