@@ -69,6 +69,27 @@ public final class ChildProcess extends Process {
                 : null;
     }
 
+    /** Refuses what no process can be started from, and what the JDK would cut short or answer with an index. */
+    static void check(ProcessBuilder command) throws IOException {
+        List<String> words = command.command();
+        if (words.isEmpty()) {
+            throw new IllegalArgumentException("command must not be empty: it has no program");
+        }
+        for (int i = 0; i < words.size(); i++) {
+            checkNoZero(Objects.requireNonNull(words.get(i), "command[" + i + "]"), "command[" + i + "]");
+        }
+        if (command.directory() != null) {
+            checkNoZero(command.directory().getPath(), "directory");
+        }
+    }
+
+    /** No mistake of the caller's as a rule: words come from data. */
+    private static void checkNoZero(String text, String what) throws IOException {
+        if (text.indexOf(0) >= 0) {
+            throw new IOException(what + " must have no zero character: \"" + text.replace("\0", "\\0") + "\"");
+        }
+    }
+
     static ChildProcess start(ProcessBuilder command, Duration grace, LiveScope scope) throws IOException {
         return of(command.start(), command, grace, scope);
     }

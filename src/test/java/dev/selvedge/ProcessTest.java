@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.selvedge.time.VirtualClock;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -23,7 +24,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -1007,8 +1010,34 @@ class ProcessTest {
         assertThatThrownBy(() -> watchedScope("page").run(s -> s.process(new ProcessBuilder("/no/such/program"))))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("/no/such/program");
+    }
+
+    @Test
+    void a_command_that_is_none_is_refused_at_the_call_and_nothing_is_started() {
+        Path file = dir.resolve("file");
+        Map<ProcessBuilder, String> bad = new LinkedHashMap<>();
+        bad.put(
+                new ProcessBuilder("touch", file + "\0", "b"),
+                "command[1] must have no zero character: \"" + file + "\\0\"");
+        bad.put(new ProcessBuilder("\0"), "command[0] must have no zero character: \"\\0\"");
+        bad.put(
+                new ProcessBuilder("touch", file.toString()).directory(new File(dir + "\0x")),
+                "directory must have no zero character: \"" + dir + "\\0x\"");
+
+        bad.forEach((command, message) -> assertThatThrownBy(
+                        () -> watchedScope("page").run(s -> s.process(command)))
+                .isInstanceOf(IOException.class)
+                .hasMessage(message));
         assertThatThrownBy(() -> watchedScope("page").run(s -> s.process(new ProcessBuilder())))
-                .isInstanceOf(IndexOutOfBoundsException.class);
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("command must not be empty: it has no program");
+        for (String[] words : new String[][] {{null}, {"touch", file.toString(), null}}) {
+            assertThatThrownBy(() ->
+                            watchedScope("page").run(s -> s.process(new ProcessBuilder(words), Duration.ofSeconds(1))))
+                    .isInstanceOf(NullPointerException.class)
+                    .hasMessage("command[" + (words.length - 1) + "]");
+        }
+        assertThat(file).doesNotExist();
     }
 
     @Test
