@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,7 @@ public record FailureGroup(long count, Throwable first) {
     static List<FailureGroup> of(List<? extends Throwable> failures) {
         Tally tally = new Tally(Integer.MAX_VALUE);
         failures.forEach(tally::add);
-        return tally.groups();
+        return tally.now().groups();
     }
 
     private record Kind(Class<?> type, @Nullable String message) {
@@ -60,6 +61,17 @@ public record FailureGroup(long count, Throwable first) {
         private final Map<Kind, FailureGroup> groups = new LinkedHashMap<>();
         private final int most;
 
+        /** How many have been added; up under the lock. */
+        private final AtomicLong count = new AtomicLong();
+
+        /**
+         * What has been added until a moment.
+         *
+         * @param count how many
+         * @param groups the largest first
+         */
+        record Now(long count, List<FailureGroup> groups) {}
+
         Tally(int most) {
             this.most = most;
         }
@@ -68,6 +80,7 @@ public record FailureGroup(long count, Throwable first) {
             Kind kind = Kind.of(failure);
             lock.lock();
             try {
+                count.getAndIncrement();
                 FailureGroup group = groups.get(kind);
                 if (group != null) {
                     groups.put(kind, new FailureGroup(group.count() + 1, group.first()));
@@ -79,12 +92,16 @@ public record FailureGroup(long count, Throwable first) {
             }
         }
 
-        List<FailureGroup> groups() {
+        long count() {
+            return count.get();
+        }
+
+        Now now() {
             lock.lock();
             try {
                 List<FailureGroup> sorted = new ArrayList<>(groups.values());
                 sorted.sort(Comparator.comparingLong(FailureGroup::count).reversed()); // stable
-                return List.copyOf(sorted);
+                return new Now(count.get(), List.copyOf(sorted));
             } finally {
                 lock.unlock();
             }
