@@ -1,11 +1,14 @@
 package dev.selvedge;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +39,23 @@ public record FailureGroup(long count, Throwable first) {
     /** Whether two failures would be in the same group. */
     static boolean areAlike(Throwable a, @Nullable Throwable b) {
         return b != null && Kind.of(a).equals(Kind.of(b));
+    }
+
+    /** Whether two failures are alike, or have an exception in common among their causes: then they tell of the same thing. */
+    static boolean areOfOneCause(Throwable a, Throwable b) {
+        Set<Throwable> causes = causesOf(a);
+        causes.retainAll(causesOf(b));
+        return !causes.isEmpty() || areAlike(a, b);
+    }
+
+    /** A failure, and its causes; by identity. */
+    private static Set<Throwable> causesOf(Throwable failure) {
+        Set<Throwable> causes = Collections.newSetFromMap(new IdentityHashMap<>());
+        Throwable t = failure;
+        while (t != null && causes.add(t)) {
+            t = t.getCause();
+        }
+        return causes;
     }
 
     /** The groups of some failures, the largest first; of equal ones, that which came first. */
