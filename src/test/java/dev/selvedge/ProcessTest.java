@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -1038,6 +1039,39 @@ class ProcessTest {
                     .hasMessage("command[" + (words.length - 1) + "]");
         }
         assertThat(file).doesNotExist();
+    }
+
+    /** As by Ctrl-C at a terminal, which reaches the process before its scope is cancelled. */
+    @Test
+    void one_that_has_failed_by_itself_gives_no_status_to_a_thread_that_is_to_stop() {
+        List<String> found = new ArrayList<>();
+        for (String how : List.of("exit 0", "exit 3", "exit 130")) {
+            assertThatThrownBy(() -> watchedScope("page").run(s -> {
+                        ChildProcess p = s.process(new ProcessBuilder("sh", "-c", how));
+                        Blocks.spinUntil(() -> !p.isAlive());
+                        s.cancel("Ctrl-C");
+                        boolean unused = Thread.interrupted(); // it is not the flag that matters
+                        for (Callable<Object> wait :
+                                List.<Callable<Object>>of(p::waitFor, () -> p.waitFor(1, TimeUnit.SECONDS))) {
+                            try {
+                                found.add(how + ": " + wait.call());
+                            } catch (ScopeCancelledException e) {
+                                found.add(how + ": " + e.getMessage());
+                            }
+                        }
+                        Selvedge.checkpoint();
+                    }))
+                    .isInstanceOf(ScopeCancelledException.class)
+                    .hasMessage("Ctrl-C");
+        }
+        assertThat(found)
+                .containsExactly(
+                        "exit 0: 0",
+                        "exit 0: true",
+                        "exit 3: Ctrl-C",
+                        "exit 3: Ctrl-C",
+                        "exit 130: Ctrl-C",
+                        "exit 130: Ctrl-C");
     }
 
     @Test
