@@ -130,6 +130,9 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
         /** When so many pauses will do for what is left, another thread comes too late. */
         private static final int LAST_PAUSES = 4;
 
+        /** Once items were seen to take long, so many threads are started without a look at whether others have begun. */
+        private static final int FEW = 64;
+
         private static final int LONGEST_LOOK = 1_000_000;
 
         private final @Nullable Object[] items;
@@ -163,8 +166,8 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             int more = 1;
             while (more > 0 && started < most && isWanted()) {
                 start(Math.min(more, most - started));
-                if (more == 1) {
-                    awaitBegun();
+                if (more == 1 || more > FEW) {
+                    awaitBegun(more == 1);
                 }
                 more = moreThan(more);
             }
@@ -186,11 +189,14 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             }
         }
 
-        /** As long as threads wait for a processor, more of them are of no use. */
-        private void awaitBegun() throws InterruptedException {
-            pauseWhile(() -> begun.get() < started && isWanted(), true);
-            awaited = started;
-            while (begun.get() < started && isWanted()) {
+        /** As long as most threads still wait for a processor, more of them are of no use. */
+        private void awaitBegun(boolean pauses) throws InterruptedException {
+            int most = started - started / 2;
+            if (pauses) {
+                pauseWhile(() -> begun.get() < most && isWanted(), true);
+            }
+            awaited = most;
+            while (begun.get() < most && isWanted()) {
                 awaitNews(job.reportIfDue());
             }
             awaited = 0;

@@ -72,7 +72,7 @@ abstract sealed class PulledFeed extends Feed {
             }
             item = from.next();
         } catch (Throwable t) {
-            if (Cancellation.isInFlight(t)) {
+            if (job.isCutOffBy(t)) {
                 throw Sneaky.sneak(t);
             }
             job.ruin("the source", t);
