@@ -19,14 +19,21 @@ final class Budget {
 
     private final Tolerance tolerance;
 
-    // Each goes up by one per task, by the thread of the task.
+    /** Up by one per task, by its thread. */
     private final AtomicLong succeeded = new AtomicLong();
-    private final AtomicLong failed = new AtomicLong();
-
-    /** null → why the scope was cancelled, by whoever cancels it for this. */
-    private volatile @Nullable CancelReason spent;
 
     private final FailureGroup.Tally tally = new FailureGroup.Tally(GROUPS);
+
+    /** null → how it was spent, by whoever cancels the scope for this. */
+    private volatile @Nullable Spent spent;
+
+    /**
+     * The moment in which there were too many failures. Others may fail until all have been stopped.
+     *
+     * @param message says how many there were
+     * @param mostOften the largest group of failures then
+     */
+    private record Spent(String message, FailureGroup mostOften) {}
 
     private Budget(Tolerance tolerance) {
         this.tolerance = tolerance;
@@ -48,7 +55,6 @@ final class Budget {
             return; // tells nothing of the work itself
         }
         tally.add(error);
-        failed.getAndIncrement();
         judge(scope);
     }
 
@@ -62,17 +68,19 @@ final class Budget {
     }
 
     private void judge(Frame scope) {
-        long bad = failed.get();
-        if (bad > 0 && scope.reason() == null) {
-            long all = bad + succeeded.get();
-            if (tolerance.isSpent(all, bad)) {
-                String message = "the error budget of " + Words.scope(scope.givenName()) + " is spent: " + bad + " of "
-                        + all + " failed, " + tolerance.inWords(all, bad);
-                CancelReason why = new CancelReason(CancelReason.Kind.ERROR_BUDGET, message, null);
-                if (scope.cancelSilently(why)) {
-                    spent = why;
-                }
-            }
+        long bad = tally.count();
+        long good = succeeded.get();
+        if (bad == 0 || scope.reason() != null || !tolerance.isSpent(bad + good, bad)) {
+            return;
+        }
+        FailureGroup.Tally.Now now =
+                tally.now(); // with more failures than there were a moment ago it is spent all the more
+        long all = now.count() + good;
+        String message = "the error budget of " + Words.scope(scope.givenName()) + " is spent: " + now.count() + " of "
+                + all + " failed, " + tolerance.inWords(all, now.count());
+        CancelReason why = new CancelReason(CancelReason.Kind.ERROR_BUDGET, message, null);
+        if (scope.cancelSilently(why)) {
+            spent = new Spent(message, now.groups().get(0));
         }
     }
 
@@ -83,9 +91,10 @@ final class Budget {
 
     /** What the scope throws then; the failures are in it as groups, and some as themselves. */
     ErrorBudgetExceededException exceeded(List<Throwable> failures, List<Outcome<?>> outcomes) {
-        String message = Objects.requireNonNull(spent).message();
-        ErrorBudgetExceededException e =
-                new ErrorBudgetExceededException(message, succeeded.get(), failed.get(), tally.groups(), outcomes);
+        Spent then = Objects.requireNonNull(spent);
+        FailureGroup.Tally.Now now = tally.now();
+        ErrorBudgetExceededException e = new ErrorBudgetExceededException(
+                then.message, then.mostOften, succeeded.get(), now.count(), now.groups(), outcomes);
         List<Throwable> unused = Failure.attach(e, failures);
         return e;
     }

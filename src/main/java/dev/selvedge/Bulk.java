@@ -4,7 +4,9 @@ import dev.selvedge.time.Deadline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -37,6 +39,9 @@ final class Bulk extends OpenScope {
     /** null → the first thing that ended the job, and is no failure of an item; by anyone. */
     private final AtomicReference<@Nullable Ruined> ruined = new AtomicReference<>();
 
+    /** What came after it, of the same kind, and the failures that could not be recorded; by workers. A job has few. */
+    private final Queue<Throwable> ruinedToo = new ConcurrentLinkedQueue<>();
+
     // The owner's.
     private Carrier.@Nullable Load load;
     private int workers;
@@ -68,6 +73,7 @@ final class Bulk extends OpenScope {
     @SuppressWarnings("unchecked") // it is called with the items it was given with, and only its own results
     Bulk(Ledger ledger, ScopeSpec spec, Task.Of<?, ?, ?> fn, Function<Bulk, Feed> feed, Harvest harvest) {
         super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
+        ledger.tellPosted();
         this.policies = spec.policies();
         this.conduct = spec.conduct();
         this.fn = (Task.Of<@Nullable Object, ?, ?>) fn;
@@ -110,6 +116,25 @@ final class Bulk extends OpenScope {
             throw e;
         }
         cancelledFromOutside(e);
+    }
+
+    /**
+     * Whether what code of the user's has thrown, on the owner's thread, ends the job as a cancellation. An interrupt that
+     * leaves that code as itself always does: nobody can tell one that it made from one that somebody sent. One that it has
+     * made into something else does if there is somebody who asked; else the code has answered it, or had none.
+     */
+    boolean isCutOffBy(Throwable thrown) {
+        return Cancellation.isInFlight(thrown)
+                && (thrown instanceof InterruptedException
+                        || thrown instanceof ScopeCancelledException
+                        || ledger.reasonAround(isWoven() ? below : this) != null);
+    }
+
+    /** The same, when all threads have ended: what is around is asked to stop, or somebody has interrupted the owner. */
+    void cutOffAtItsEnd(Throwable by) {
+        unhandled(Cancellation.attachedTo(by));
+        ownerCutOff = true;
+        cancelledFromOutside(Cancellation.asInterrupt(by));
     }
 
     int mostAtWork(int otherwise) {
@@ -175,13 +200,16 @@ final class Bulk extends OpenScope {
         return recorded == null ? fn.call(item) : recorded.work(item);
     }
 
-    Outcome.@Nullable Success<?> known(@Nullable Object item) {
+    Outcome.@Nullable Success<?> known(Worker worker) {
         if (recorded == null) {
             return null;
         }
         try {
-            return recorded.known(item);
+            return recorded.known(worker.item);
         } catch (Throwable t) {
+            if (worker.fork().whyCutOffBy(t) != null) {
+                throw Sneaky.sneak(t);
+            }
             ruin("what is known of an item", t);
             throw new Ruin();
         }
@@ -200,7 +228,7 @@ final class Bulk extends OpenScope {
         } catch (Throwable t) {
             discard(displayName(), value);
             if (error != null) {
-                context.unhandled(displayName(), error);
+                ruinedToo.add(error);
             }
             ruin("the record of an outcome", t);
             return false;
@@ -212,7 +240,7 @@ final class Bulk extends OpenScope {
     /** Something ended the job that is no failure of an item. */
     void ruin(String what, Throwable by) {
         if (!ruined.compareAndSet(null, new Ruined(what + " of " + Words.scope(givenName()), by))) {
-            context.unhandled(displayName(), by);
+            ruinedToo.add(by);
             return;
         }
         String message = what + " of " + Words.scope(givenName()) + " threw " + by;
@@ -304,6 +332,7 @@ final class Bulk extends OpenScope {
     @Override
     void abandon() {
         super.abandon();
+        tellRuined(false);
         if (reporter != null) {
             reporter.tellLast();
         }
@@ -332,18 +361,17 @@ final class Bulk extends OpenScope {
         }
         Failure newest = failures();
         Error fatal = Failure.fatal(newest);
+        Ruined by = ruined.get();
+        boolean isRuined = by != null && why != null && why.cause() == by.error;
+        tellRuined(isRuined && fatal == null);
         if (fatal != null) {
             throw bare(fatal, Failure.errors(newest));
         }
         if (callbackThrew != null) {
             throw leaving(callbackThrew, why);
         }
-        Ruined by = ruined.get();
-        if (by != null && why != null && why.cause() == by.error) {
+        if (by != null && isRuined) {
             throw ruinedBy(by, newest);
-        }
-        if (by != null) { // something else had ended the job before
-            context.unhandled(displayName(), by.error);
         }
         if (newest != null && isOwnFailure(why)) {
             throw failed(newest);
@@ -359,6 +387,27 @@ final class Bulk extends OpenScope {
             throw e;
         }
         return harvest.result();
+    }
+
+    /**
+     * What ruined the job is told once. It came to several threads at the same time, as a disk that is full does, and a
+     * listener gets all; the log, only what is not of the same cause.
+     *
+     * @param isThrown whether the first is part of what is thrown; else something else had ended the job before
+     */
+    private void tellRuined(boolean isThrown) {
+        Ruined first = ruined.get();
+        if (first == null) {
+            return;
+        }
+        List<Throwable> rest = new ArrayList<>(ruinedToo);
+        if (context.listener() == null) {
+            rest.removeIf(e -> FailureGroup.areOfOneCause(e, first.error));
+        }
+        if (!isThrown) {
+            rest.add(0, first.error);
+        }
+        context.unhandledRest(displayName(), rest);
     }
 
     /** Whether all items there are have ended by themselves. */

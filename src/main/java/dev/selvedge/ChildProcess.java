@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It is a {@link Process} like any other, with these differences. Whoever waits for it or reads from it can be
  * interrupted. If it was ended because its scope, or a block around that, was asked to stop, then a thread that was asked to
  * stop too gets that cancellation, and neither an exit status nor a part of the output; so a deadline that kills the process
- * is a {@link DeadlineExceededException}, and a process that somebody else has killed has a status, 137 for instance. What it
+ * is a {@link DeadlineExceededException}, and a process that somebody else has killed has a status, 137 for instance. Nor does
+ * that thread get a status that means failure of a process that has ended by itself: Ctrl-C at a terminal goes to the process
+ * too. What it
  * writes ends with the process itself: a reader does not wait for others who hold the pipe open, and does not see before that
  * the process has closed it. And {@code destroy} only asks, and leaves the streams open.
  *
@@ -35,6 +37,11 @@ public final class ChildProcess extends Process {
     static final Duration GRACE = Duration.ofSeconds(5);
 
     private static final int MOST = 1 << 20;
+
+    private static final int ENDED_BY_SIGINT = 128 + 2;
+
+    /** So long a SIGINT may take at the most from one process to the other. */
+    private static final Duration SIGINT_ON_ITS_WAY = Duration.ofSeconds(1);
 
     private final Process process;
     private final List<String> command;
@@ -67,6 +74,27 @@ public final class ChildProcess extends Process {
         this.inStep = context.clock() instanceof VirtualClock virtual
                 ? InStep.with(process, virtual, this.scope + "/process")
                 : null;
+    }
+
+    /** Refuses what no process can be started from, and what the JDK would cut short or answer with an index. */
+    static void check(ProcessBuilder command) throws IOException {
+        List<String> words = command.command();
+        if (words.isEmpty()) {
+            throw new IllegalArgumentException("command must not be empty: it has no program");
+        }
+        for (int i = 0; i < words.size(); i++) {
+            checkNoZero(Objects.requireNonNull(words.get(i), "command[" + i + "]"), "command[" + i + "]");
+        }
+        if (command.directory() != null) {
+            checkNoZero(command.directory().getPath(), "directory");
+        }
+    }
+
+    /** No mistake of the caller's as a rule: words come from data. */
+    private static void checkNoZero(String text, String what) throws IOException {
+        if (text.indexOf(0) >= 0) {
+            throw new IOException(what + " must have no zero character: \"" + text.replace("\0", "\\0") + "\"");
+        }
     }
 
     static ChildProcess start(ProcessBuilder command, Duration grace, LiveScope scope) throws IOException {
@@ -120,7 +148,7 @@ public final class ChildProcess extends Process {
             ChildOutput.awaitEnds(out, first, err, last);
             return process.waitFor();
         });
-        ensureNotCutOff();
+        ensureNotCutOff(status);
         return new Result(command, status, first.text(), last.text(), first.isCut(), last.isCut());
     }
 
@@ -155,7 +183,7 @@ public final class ChildProcess extends Process {
         } finally {
             stop(drain);
         }
-        ensureNotCutOff();
+        ensureNotCutOff(status);
         return new Result(command, status, "", last.text(), false, last.isCut());
     }
 
@@ -260,6 +288,32 @@ public final class ChildProcess extends Process {
         }
     }
 
+    /**
+     * The same, when its status is known. Ctrl-C at a terminal reaches all that were started there, this process beside its
+     * parent: then it has ended, in whatever way, before anybody asked it to. So a failure counts as cut off if the calling
+     * thread is to stop; and after an end by SIGINT that signal may still be on its way to the main scope of this program.
+     */
+    private void ensureNotCutOff(int status) {
+        if (status == 0) {
+            ensureNotCutOff();
+            return;
+        }
+        Here.checkpoint();
+        if (status == ENDED_BY_SIGINT && MainProcess.REAL.isRunning()) {
+            TimeSource real = TimeSource.system();
+            TimeSource.VoidWork<RuntimeException> wait = () -> {
+                boolean unused =
+                        real.waiter("a SIGINT that has ended a process").await(real.after(SIGINT_ON_ITS_WAY));
+            };
+            try {
+                clock().external(wait);
+            } catch (InterruptedException e) {
+                throw Here.cancelledBy(e);
+            }
+            Here.checkpoint();
+        }
+    }
+
     /** Something that blocks in real time. */
     interface Reading<T> {
         T call() throws IOException, InterruptedException;
@@ -343,7 +397,7 @@ public final class ChildProcess extends Process {
     public int waitFor() throws InterruptedException {
         TimeSource.Work<Integer, RuntimeException> wait = process::waitFor;
         int status = clock().external(wait);
-        ensureNotCutOff();
+        ensureNotCutOff(status);
         return status;
     }
 
@@ -362,7 +416,7 @@ public final class ChildProcess extends Process {
         TimeSource.Work<Boolean, RuntimeException> wait = () -> process.waitFor(timeout, unit);
         boolean exited = clock().external(wait);
         if (exited) {
-            ensureNotCutOff();
+            ensureNotCutOff(process.exitValue());
         }
         return exited;
     }

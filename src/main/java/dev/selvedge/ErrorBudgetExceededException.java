@@ -6,7 +6,8 @@ import java.util.List;
  * More tasks failed than the scope's error budget allows, so the rest was cancelled.
  *
  * <p>What was cancelled, ignored or not started is in no count: an interrupt, a cancellation, and the refusal of a policy say
- * nothing of the work. Its cause is the first of the most frequent failures.
+ * nothing of the work. The message tells of the moment in which the budget was spent; the methods of the end, when all that
+ * was under way then has ended too. The cause is the first of the failures that were the most frequent in that moment.
  *
  * @see ScopeSpec#errorBudget(double, int)
  * @see ScopeSpec#maxFailures(long)
@@ -27,8 +28,13 @@ public final class ErrorBudgetExceededException extends RuntimeException {
     private final transient List<Outcome<?>> outcomes;
 
     ErrorBudgetExceededException(
-            String message, long succeeded, long failed, List<FailureGroup> groups, List<Outcome<?>> outcomes) {
-        super(message + "; most often: " + groups.get(0), groups.get(0).first());
+            String message,
+            FailureGroup mostOften,
+            long succeeded,
+            long failed,
+            List<FailureGroup> groups,
+            List<Outcome<?>> outcomes) {
+        super(message + "; most often: " + mostOften, mostOften.first());
         this.succeeded = succeeded;
         this.failed = failed;
         this.groups = groups;

@@ -103,14 +103,21 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
     }
 
     /**
-     * Pauses while something lasts, but only a moment. The thread stays ready to run; but it lets others run first, whose
-     * carrier may have been woken on this very processor.
+     * Pauses while something lasts, but only a moment, and stays ready to run.
+     *
+     * @param yields whether others run first, whose carrier may have been woken on this very processor; if the machine is
+     *     busy, that may take longer
      */
     @SuppressWarnings("ThreadPriorityCheck") // see above
-    final void pauseWhile(BooleanSupplier lasts) {
+    final void pauseWhile(BooleanSupplier lasts, boolean yields) {
+        boolean gives = yields || Thread.currentThread().isVirtual();
         long until = job.now() + PAUSE_NANOS;
         while (lasts.getAsBoolean() && job.now() - until < 0) {
-            Thread.yield();
+            if (gives) {
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
         }
     }
 
@@ -122,6 +129,9 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
         /** When so many pauses will do for what is left, another thread comes too late. */
         private static final int LAST_PAUSES = 4;
+
+        /** Once items were seen to take long, so many threads are started without a look at whether others have begun. */
+        private static final int FEW = 64;
 
         private static final int LONGEST_LOOK = 1_000_000;
 
@@ -156,7 +166,9 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             int more = 1;
             while (more > 0 && started < most && isWanted()) {
                 start(Math.min(more, most - started));
-                awaitBegun();
+                if (more == 1 || more > FEW) {
+                    awaitBegun(more == 1);
+                }
                 more = moreThan(more);
             }
             while (job.isReported() && !isNews() && job.reason() == null) {
@@ -177,11 +189,14 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             }
         }
 
-        /** As long as threads wait for a processor, more of them are of no use. */
-        private void awaitBegun() throws InterruptedException {
-            pauseWhile(() -> begun.get() < started && isWanted());
-            awaited = started;
-            while (begun.get() < started && isWanted()) {
+        /** As long as most threads still wait for a processor, more of them are of no use. */
+        private void awaitBegun(boolean pauses) throws InterruptedException {
+            int most = started - started / 2;
+            if (pauses) {
+                pauseWhile(() -> begun.get() < most && isWanted(), true);
+            }
+            awaited = most;
+            while (begun.get() < most && isWanted()) {
                 awaitNews(job.reportIfDue());
             }
             awaited = 0;
@@ -197,7 +212,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
                 int before = next.get();
                 long begin = job.now();
                 if (look <= 2 * PAUSE_NANOS) {
-                    pauseWhile(this::isWanted);
+                    pauseWhile(this::isWanted, last == 1);
                 } else {
                     awaitNews(job.context.clock().after(Duration.ofNanos(look)));
                     job.reportIfDue();

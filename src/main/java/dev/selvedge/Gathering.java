@@ -17,6 +17,7 @@ abstract class Gathering extends OpenScope {
     /** The array is taken over: each task gives its place to its fork. */
     Gathering(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
         super(ledger, spec, tasks);
+        ledger.tellPosted();
         this.names = names;
         this.policies = spec.policies();
         this.slots = Slots.of(spec.conduct());

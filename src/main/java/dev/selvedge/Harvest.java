@@ -389,7 +389,7 @@ abstract sealed class Harvest {
             try {
                 callback.run(next.item, next.outcome);
             } catch (Throwable t) {
-                if (Cancellation.isInFlight(t)) {
+                if (job.isCutOffBy(t)) {
                     throw Sneaky.sneak(t);
                 }
                 isOver = true;
@@ -423,13 +423,18 @@ abstract sealed class Harvest {
         }
 
         /** Outside the job, but in its time. */
-        private void handOnRest(Bulk job, boolean wasStopped) throws InterruptedException {
-            while (!isOver && hasWaiting()) {
-                if (!wasStopped && Objects.requireNonNull(waiting.peek()).outcome instanceof Outcome.Cancelled<?>) {
-                    waiting.poll();
-                } else {
-                    handOn(job);
+        private void handOnRest(Bulk job, boolean wasStopped) {
+            try {
+                while (!isOver && hasWaiting()) {
+                    if (!wasStopped && Objects.requireNonNull(waiting.peek()).outcome instanceof Outcome.Cancelled<?>) {
+                        waiting.poll();
+                    } else {
+                        handOn(job);
+                    }
                 }
+            } catch (Throwable cutOff) { // what else is thrown is kept
+                isOver = true;
+                job.cutOffAtItsEnd(cutOff);
             }
         }
 

@@ -101,8 +101,10 @@ final class Items {
             if (why instanceof DeadlineExceededException passed) {
                 harvest.neverBegan(all == null ? new Object[0] : all, ScopeSpec.reasonOf(passed));
             }
+        } catch (InterruptedException e) { // from here on of the callback
+            throw Here.cancelledBy(e);
         } catch (Exception e) {
-            throw Sneaky.sneak(e); // of the callback
+            throw Sneaky.sneak(e);
         } finally {
             Conduct.Report report = spec.conduct().report();
             if (report != null) {

@@ -461,6 +461,16 @@ class Ledger {
         }
     }
 
+    /**
+     * Throws if a block around has been asked to stop and the thread has not been told yet. For calls that do nothing but
+     * wait for what they start: whether they end before they come to wait must not be a matter of luck.
+     */
+    final void tellPosted() {
+        if (Thread.currentThread().isInterrupted() && reasonAround(top) != null) {
+            checkpoint();
+        }
+    }
+
     /** Why {@code from} or a block around it was asked to stop: the outermost reason, up to a shield; null if none was. */
     final @Nullable CancelReason reasonAround(@Nullable Frame from) {
         CancelReason why = null;

@@ -60,6 +60,11 @@ final class MainProcess {
         }
     }
 
+    /** Whether there is a main scope that a signal would cancel. */
+    boolean isRunning() {
+        return current.get() != null;
+    }
+
     private static void log(String line, @Nullable Throwable error) {
         try {
             LOG.log(System.Logger.Level.WARNING, line, error);

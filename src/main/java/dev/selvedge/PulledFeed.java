@@ -72,7 +72,7 @@ abstract sealed class PulledFeed extends Feed {
             }
             item = from.next();
         } catch (Throwable t) {
-            if (Cancellation.isInFlight(t)) {
+            if (job.isCutOffBy(t)) {
                 throw Sneaky.sneak(t);
             }
             job.ruin("the source", t);
@@ -181,7 +181,7 @@ abstract sealed class PulledFeed extends Feed {
                 withoutPause--;
                 return isAllTaken();
             }
-            pauseWhile(() -> !isAllTaken());
+            pauseWhile(() -> !isAllTaken(), true);
             if (isAllTaken()) {
                 penalty = 1;
                 return true;

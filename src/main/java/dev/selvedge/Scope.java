@@ -201,13 +201,16 @@ public final class Scope extends PolicySteps<Scope> {
      *
      * @param command what is to be started; its streams may be redirected
      * @return the process, alive until it exits by itself or the scope ends
-     * @throws IOException if it could not be started, as {@link ProcessBuilder#start()} throws it
+     * @throws IOException if it could not be started, as {@link ProcessBuilder#start()} throws it; if a word of the
+     *     command, or the directory, has a zero character
      * @throws ScopeCancelledException if the scope was asked to stop before; nothing is started then
+     * @throws NullPointerException if the command has a word that is null
+     * @throws IllegalArgumentException if the command is empty
      * @throws WrongThreadException on another thread than the owner's
      * @throws IllegalStateException after the body has ended
      */
     public ChildProcess process(ProcessBuilder command) throws IOException {
-        return live.process(Objects.requireNonNull(command, "command"), ChildProcess.GRACE);
+        return process(command, ChildProcess.GRACE);
     }
 
     /**
@@ -231,9 +234,11 @@ public final class Scope extends PolicySteps<Scope> {
      * @param grace from being asked to end to being killed; zero means that it is killed at once, and a duration too long
      *     to count in nanoseconds (292 years) that it never is
      * @return the process, alive until it exits by itself or the scope ends
-     * @throws IOException if it could not be started, as {@link ProcessBuilder#start()} throws it
+     * @throws IOException if it could not be started, as {@link ProcessBuilder#start()} throws it; if a word of the
+     *     command, or the directory, has a zero character
      * @throws ScopeCancelledException if the scope was asked to stop before; nothing is started then
-     * @throws IllegalArgumentException if {@code grace} is negative
+     * @throws NullPointerException if the command has a word that is null
+     * @throws IllegalArgumentException if {@code grace} is negative, or the command is empty
      * @throws WrongThreadException on another thread than the owner's
      * @throws IllegalStateException after the body has ended
      */
@@ -242,6 +247,7 @@ public final class Scope extends PolicySteps<Scope> {
         if (Objects.requireNonNull(grace, "grace").isNegative()) {
             throw new IllegalArgumentException("grace must not be negative: " + grace);
         }
+        ChildProcess.check(command);
         return live.process(command, grace);
     }
 

@@ -697,7 +697,8 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      * @param <X> the checked exception of the callback; {@code RuntimeException} is inferred where there is none
      * @param items what to work on, null items included; a collection is copied before anything starts
      * @param fn what to do with an item; several threads run it at the same time
-     * @param sink gets each item with its outcome, once
+     * @param sink gets each item with its outcome, once; an {@code InterruptedException} that leaves it is taken for an
+     *     interrupt of the calling thread, whoever made it: the call throws {@link ScopeCancelledException}
      * @throws X what the callback throws
      */
     public <I extends @Nullable Object, R extends @Nullable Object, X extends Exception> void eachCompleted(

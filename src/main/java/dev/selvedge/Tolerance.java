@@ -1,6 +1,6 @@
 package dev.selvedge;
 
-import java.util.Locale;
+import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxFailures how many may fail at all
  */
 record Tolerance(double ratio, long minSamples, long maxFailures) {
+
+    private static final int MOST_DIGITS = 9;
 
     /** The tolerance with another ratio. */
     static Tolerance ofRatio(@Nullable Tolerance before, double ratio, int minSamples) {
@@ -40,7 +42,12 @@ record Tolerance(double ratio, long minSamples, long maxFailures) {
         if (failed > maxFailures) {
             return "more than " + maxFailures;
         }
-        String percent = String.format(Locale.ROOT, "%.4f", ratio * 100).replaceAll("\\.?0+$", "");
-        return "more than " + percent + " % of " + completed;
+        return "more than " + percent() + " % of " + completed;
+    }
+
+    /** All digits that the ratio was given with, and no others; very small ones as {@code 4.9E-322}. */
+    private String percent() {
+        BigDecimal percent = BigDecimal.valueOf(ratio).movePointRight(2).stripTrailingZeros();
+        return percent.scale() > MOST_DIGITS ? percent.toString() : percent.toPlainString();
     }
 }

@@ -106,7 +106,7 @@ final class Worker extends Host implements Callable<@Nullable Object> {
         long begun = job.harvest.isTimed() ? job.now() : 0;
         @Nullable Object value;
         try {
-            Outcome.Success<?> known = job.known(item);
+            Outcome.Success<?> known = job.known(this);
             value = known != null ? known.value() : task.call();
             if (known != null) {
                 Counts.count(counts(), Counts.KNOWN);

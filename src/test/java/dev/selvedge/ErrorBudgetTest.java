@@ -10,7 +10,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.selvedge.policy.RateLimiter;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -252,6 +255,66 @@ class ErrorBudgetTest {
                     throw new AssertionError("an item's");
                 })))
                 .isInstanceOf(ErrorBudgetExceededException.class);
+    }
+
+    @Test
+    void the_message_is_of_the_moment_in_which_it_was_spent_and_the_numbers_are_of_the_end() {
+        var spent = spent(() -> lab.scope("job").maxFailures(1).forEach(upTo(5), i -> {
+            if (i < 2) {
+                Selvedge.sleep(ofSeconds(1));
+                throw new IOException("first");
+            }
+            Selvedge.shielded(() -> Selvedge.sleep(ofSeconds(2))); // they are under way then, and cannot be cut off
+            throw new IOException("late");
+        }));
+
+        assertThat(spent)
+                .hasMessage("the error budget of the scope \"job\" is spent: 2 of 2 failed, more than 1;"
+                        + " most often: 2 × java.io.IOException: first")
+                .cause()
+                .hasMessage("first");
+        assertThat(spent.failed()).isEqualTo(5);
+        assertThat(spent.failureGroups())
+                .extracting(FailureGroup::toString)
+                .containsExactly("3 × java.io.IOException: late", "2 × java.io.IOException: first");
+    }
+
+    @Test
+    @Tag("real")
+    void however_many_fail_at_the_same_time_its_numbers_fit_together() {
+        Pattern numbers = Pattern.compile(
+                ".* spent: (\\d+) of (\\d+) failed, more than 3; most often: (\\d+) × java.io.IOException: down");
+        for (int round = 0; round < 50; round++) {
+            CountDownLatch all = new CountDownLatch(32);
+            var spent =
+                    spent(() -> lab.realScope().concurrency(32).maxFailures(3).forEach(upTo(32), i -> {
+                        all.countDown();
+                        all.await();
+                        if (i % 2 == 0) {
+                            throw new IOException("down");
+                        }
+                    }));
+
+            Matcher found = numbers.matcher(spent.getMessage());
+            assertThat(found.matches()).as(spent.getMessage()).isTrue();
+            assertThat(found.group(3)).isEqualTo(found.group(1));
+            assertThat(Long.parseLong(found.group(1))).isBetween(4L, Long.parseLong(found.group(2)));
+        }
+    }
+
+    @Test
+    void a_ratio_is_told_with_all_its_digits_and_no_others() {
+        assertThat(words(0.2)).isEqualTo("more than 20 % of 4");
+        assertThat(words(0)).isEqualTo("more than 0 % of 4");
+        assertThat(words(0.005)).isEqualTo("more than 0.5 % of 4");
+        assertThat(words(0.000_001)).isEqualTo("more than 0.0001 % of 4");
+        assertThat(words(0.000_000_12)).isEqualTo("more than 0.000012 % of 4");
+        assertThat(words(1.0 / 3)).isEqualTo("more than 33.33333333333333 % of 4");
+        assertThat(words(Double.MIN_VALUE)).isEqualTo("more than 4.9E-322 % of 4");
+    }
+
+    private static String words(double ratio) {
+        return Tolerance.ofRatio(null, ratio, 1).inWords(4, 4);
     }
 
     @Test

@@ -483,9 +483,10 @@ class LateTimerTest {
             spinUntil(until);
         }
 
-        void use() throws ClosedByInterruptException, AsynchronousCloseException {
+        void use(CountDownLatch begun) throws ClosedByInterruptException, AsynchronousCloseException {
             try {
                 begin();
+                begun.countDown(); // from here on, whoever interrupts closes it
                 while (!flag()) {
                     LockSupport.park(this);
                 }
@@ -503,8 +504,7 @@ class LateTimerTest {
     private void forkSlowToClose(Scope s, BooleanSupplier until) {
         CountDownLatch begun = new CountDownLatch(1);
         Fork<?> unused = s.fork("slow", () -> {
-            begun.countDown();
-            new SlowToClose(until).use();
+            new SlowToClose(until).use(begun);
         });
         spinUntil(() -> begun.getCount() == 0);
     }

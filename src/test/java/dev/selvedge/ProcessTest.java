@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.selvedge.time.VirtualClock;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -23,7 +24,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -1007,8 +1011,67 @@ class ProcessTest {
         assertThatThrownBy(() -> watchedScope("page").run(s -> s.process(new ProcessBuilder("/no/such/program"))))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("/no/such/program");
+    }
+
+    @Test
+    void a_command_that_is_none_is_refused_at_the_call_and_nothing_is_started() {
+        Path file = dir.resolve("file");
+        Map<ProcessBuilder, String> bad = new LinkedHashMap<>();
+        bad.put(
+                new ProcessBuilder("touch", file + "\0", "b"),
+                "command[1] must have no zero character: \"" + file + "\\0\"");
+        bad.put(new ProcessBuilder("\0"), "command[0] must have no zero character: \"\\0\"");
+        bad.put(
+                new ProcessBuilder("touch", file.toString()).directory(new File(dir + "\0x")),
+                "directory must have no zero character: \"" + dir + "\\0x\"");
+
+        bad.forEach((command, message) -> assertThatThrownBy(
+                        () -> watchedScope("page").run(s -> s.process(command)))
+                .isInstanceOf(IOException.class)
+                .hasMessage(message));
         assertThatThrownBy(() -> watchedScope("page").run(s -> s.process(new ProcessBuilder())))
-                .isInstanceOf(IndexOutOfBoundsException.class);
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("command must not be empty: it has no program");
+        for (String[] words : new String[][] {{null}, {"touch", file.toString(), null}}) {
+            assertThatThrownBy(() ->
+                            watchedScope("page").run(s -> s.process(new ProcessBuilder(words), Duration.ofSeconds(1))))
+                    .isInstanceOf(NullPointerException.class)
+                    .hasMessage("command[" + (words.length - 1) + "]");
+        }
+        assertThat(file).doesNotExist();
+    }
+
+    /** As by Ctrl-C at a terminal, which reaches the process before its scope is cancelled. */
+    @Test
+    void one_that_has_failed_by_itself_gives_no_status_to_a_thread_that_is_to_stop() {
+        List<String> found = new ArrayList<>();
+        for (String how : List.of("exit 0", "exit 3", "exit 130")) {
+            assertThatThrownBy(() -> watchedScope("page").run(s -> {
+                        ChildProcess p = s.process(new ProcessBuilder("sh", "-c", how));
+                        Blocks.spinUntil(() -> !p.isAlive());
+                        s.cancel("Ctrl-C");
+                        boolean unused = Thread.interrupted(); // it is not the flag that matters
+                        for (Callable<Object> wait :
+                                List.<Callable<Object>>of(p::waitFor, () -> p.waitFor(1, TimeUnit.SECONDS))) {
+                            try {
+                                found.add(how + ": " + wait.call());
+                            } catch (ScopeCancelledException e) {
+                                found.add(how + ": " + e.getMessage());
+                            }
+                        }
+                        Selvedge.checkpoint();
+                    }))
+                    .isInstanceOf(ScopeCancelledException.class)
+                    .hasMessage("Ctrl-C");
+        }
+        assertThat(found)
+                .containsExactly(
+                        "exit 0: 0",
+                        "exit 0: true",
+                        "exit 3: Ctrl-C",
+                        "exit 3: Ctrl-C",
+                        "exit 130: Ctrl-C",
+                        "exit 130: Ctrl-C");
     }
 
     @Test

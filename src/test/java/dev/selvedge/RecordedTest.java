@@ -9,11 +9,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.selvedge.policy.RateLimiter;
 import dev.selvedge.time.VirtualClock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -258,6 +260,114 @@ class RecordedTest {
                     () -> lab.realScope().concurrency(4).map(() -> upTo(1000).iterator(), book));
 
             assertThat(failed.getCause()).hasMessage("the disk is full");
+        }
+    }
+
+    /** Each finds the same disk full, all at the same time; every second one has something else to say. */
+    private static ScopeFailedException fullForAll(ScopeSpec spec, int items, boolean othersToo) {
+        IOException disk = new IOException("the disk is full");
+        CountDownLatch all = new CountDownLatch(items);
+        Book book = new Book() {
+            @Override
+            public String work(Integer item) {
+                return "did " + item;
+            }
+
+            @Override
+            public void record(Integer item, Outcome<String> outcome) {
+                all.countDown();
+                awaitWhateverComes(all);
+                throw othersToo && item % 2 == 1
+                        ? new IllegalStateException("odd")
+                        : new UncheckedIOException("cannot write the key " + item, disk);
+            }
+        };
+        return Blocks.failed(() -> spec.concurrency(items).map(upTo(items), book));
+    }
+
+    private static void awaitWhateverComes(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    @Tag("real")
+    void what_comes_to_many_threads_from_one_cause_is_told_once() {
+        try (Log log = Log.of("dev.selvedge")) {
+            ScopeFailedException failed = fullForAll(Selvedge.scope("job"), 8, false);
+
+            assertThat(failed.getCause()).hasMessageStartingWith("cannot write the key ");
+            assertThat(log.thrown()).isEmpty();
+        }
+    }
+
+    @Test
+    @Tag("real")
+    void what_is_of_another_cause_is_counted_in_one_entry() {
+        try (Log log = Log.of("dev.selvedge")) {
+            ScopeFailedException failed = fullForAll(Selvedge.scope("job"), 8, true);
+
+            boolean isOdd = failed.getCause() instanceof IllegalStateException;
+            assertThat(log.thrown())
+                    .singleElement()
+                    .satisfies(e -> assertThat(e)
+                            .hasMessageStartingWith("4 further failures: ")
+                            .hasMessageContaining(isOdd ? "cannot write the key" : "4 × java.lang.IllegalState"));
+        }
+    }
+
+    @Test
+    @Tag("real")
+    void a_listener_is_told_of_each() {
+        ScopeFailedException failed = fullForAll(lab.realScope().named("job"), 8, true);
+
+        assertThat(lab.unhandled()).hasSize(7).doesNotContain(failed.getCause());
+    }
+
+    @Test
+    @Tag("real")
+    void if_a_callback_has_ended_the_job_before_it_is_told_in_one_entry() {
+        IOException disk = new IOException("the disk is full");
+        CountDownLatch others = new CountDownLatch(3);
+        Book book = new Book() {
+            @Override
+            public String work(Integer item) {
+                return "did " + item;
+            }
+
+            @Override
+            public void record(Integer item, Outcome<String> outcome) {
+                if (item > 0) {
+                    others.countDown();
+                    try {
+                        int unused = Blocks.untilInterrupted();
+                    } catch (InterruptedException e) {
+                        throw new UncheckedIOException("cannot write the key " + item, disk);
+                    }
+                }
+            }
+        };
+        try (Log log = Log.of("dev.selvedge")) {
+            assertThatThrownBy(() -> Selvedge.scope("job").concurrency(4).eachCompleted(upTo(4), book, (i, o) -> {
+                        others.await();
+                        throw new IOException("enough");
+                    }))
+                    .hasMessage("enough");
+
+            assertThat(log.thrown())
+                    .singleElement()
+                    .satisfies(e -> assertThat(e)
+                            .hasMessageStartingWith("cannot write the key ")
+                            .hasCause(disk));
         }
     }
 

@@ -43,6 +43,7 @@ public final class ShutdownPrograms {
                 Thread unused = Thread.ofVirtual().start(ShutdownPrograms::work);
                 WORKING.await();
             }
+            case "terminal" -> terminal();
             case "exit" -> exit(args[1]);
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -87,6 +88,19 @@ public final class ShutdownPrograms {
                 say("cleaning");
                 forever();
             }
+        });
+    }
+
+    /** Its process sends SIGINT to both, and most likely is the first to have it: a terminal has no order either. */
+    private static void terminal() {
+        String script = "kill -INT $PPID & kill -INT $$";
+        MainScope.of(scope("job")).grace(PATIENT).run(s -> {
+            Fork<?> command = s.fork("command", () -> {
+                int status = scope().call(own ->
+                        own.process(new ProcessBuilder("sh", "-c", script)).waitFor());
+                say("failed with status " + status);
+            });
+            command.join();
         });
     }
 

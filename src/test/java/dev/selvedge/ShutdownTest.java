@@ -66,6 +66,17 @@ class ShutdownTest {
     }
 
     @Test
+    void a_command_that_ctrl_c_at_the_terminal_has_ended_too_is_cut_off_and_has_not_failed() throws Exception {
+        for (int round = 0; round < 5; round++) {
+            try (ChildJvm child = start("terminal")) {
+                assertThat(child.exitCode()).isEqualTo(130);
+                assertThat(child.lines()).isEmpty();
+                assertThat(child.errors()).isEmpty();
+            }
+        }
+    }
+
+    @Test
     void what_has_not_ended_when_the_grace_has_passed_is_named_and_halted() throws Exception {
         try (ChildJvm child = start("deaf")) {
             child.await("ready");

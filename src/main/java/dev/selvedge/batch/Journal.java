@@ -3,8 +3,6 @@ package dev.selvedge.batch;
 import dev.selvedge.Task;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
@@ -76,13 +74,13 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
     /** Guarded by the lock. */
     private boolean closed;
 
-    private Journal(Path path, Function<? super I, String> key, Sync sync, Disk disk, Path real, Claim claim)
+    private Journal(Path path, Function<? super I, String> key, Sync sync, Disk disk, Place place, Claim claim)
             throws IOException {
         this.path = path;
         this.key = key;
         this.claim = claim;
         this.entries = new ConcurrentHashMap<>();
-        this.file = disk.open(real);
+        this.file = disk.open(place.journal());
         try {
             long length = file.length();
             long good = Scan.of(
@@ -90,7 +88,7 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
                     toString(),
                     VALUE,
                     (line, bytes, end) -> entries.putIfAbsent(line.key(), new Entry(end, line.length())));
-            this.failures = FailureLog.open(disk, beside(real, ".failed"), sync);
+            this.failures = FailureLog.open(disk, place.failures(), sync);
             try {
                 this.done = new LineFile(toString(), file, sync, good);
             } catch (Throwable e) {
@@ -113,7 +111,8 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
      * @param key what tells an item from the others, in each run the same; see {@link #open(Path, Function, Sync)}
      * @return an open journal, with all that is in the file
      * @throws IllegalStateException if the journal is open already, in this process or another
-     * @throws UncheckedIOException if a file cannot be read or written, is damaged, or is no journal
+     * @throws UncheckedIOException if a file cannot be read or written, is damaged, or is no journal; if it is a directory,
+     *     a pipe, a device, or a link to nothing; or if there is no directory for it. The message says which
      */
     public static <I extends @Nullable Object> Journal<I> open(Path file, Function<? super I, String> key) {
         return open(file, key, Sync.EVERY);
@@ -125,12 +124,14 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
      *
      * @param <I> an item
      * @param file made if there is none, in a directory that exists: a slip in a path should not begin all work anew
-     * @param key what tells an item from the others, in each run the same; any text. Called from any thread, more than
-     *     once for an item
+     * @param key what tells an item from the others, in each run the same; any text, the empty one, line breaks, zero
+     *     characters and halves of surrogate pairs included: they are escaped. Called from any thread, more than once for
+     *     an item
      * @param sync when lines are given to the disk
      * @return an open journal, with all that is in the file
      * @throws IllegalStateException if the journal is open already, in this process or another
-     * @throws UncheckedIOException if a file cannot be read or written, is damaged, or is no journal
+     * @throws UncheckedIOException if a file cannot be read or written, is damaged, or is no journal; if it is a directory,
+     *     a pipe, a device, or a link to nothing; or if there is no directory for it. The message says which
      */
     public static <I extends @Nullable Object> Journal<I> open(Path file, Function<? super I, String> key, Sync sync) {
         return open(file, key, sync, Disk.REAL);
@@ -142,11 +143,11 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(sync, "sync");
         try {
-            Path real = placeOf(file);
-            Claim claim = Claim.on(file, beside(real, ".lock"));
+            Place place = Place.of(file);
+            Claim claim = Claim.on(file, place.lock());
             Journal<I> journal;
             try {
-                journal = new Journal<>(file, key, sync, disk, real, claim);
+                journal = new Journal<>(file, key, sync, disk, place, claim);
             } catch (Throwable e) {
                 closing(claim::release, e);
                 throw e;
@@ -156,27 +157,6 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
         } catch (IOException e) {
             throw new UncheckedIOException("cannot open the journal " + file + ": " + Words.why(e), e);
         }
-    }
-
-    /** The same path however one gets there: by a link, or from another directory. */
-    private static Path placeOf(Path file) throws IOException {
-        Path directory = file.toAbsolutePath().getParent();
-        if (directory != null && !Files.isDirectory(directory)) {
-            throw new IOException("there is no directory " + directory);
-        }
-        if (Files.isDirectory(file)) {
-            throw new IOException("it is a directory");
-        }
-        try {
-            Files.createFile(file);
-        } catch (FileAlreadyExistsException e) {
-            // Of an earlier run.
-        }
-        return file.toRealPath();
-    }
-
-    private static Path beside(Path file, String ending) {
-        return file.resolveSibling(Objects.requireNonNull(file.getFileName(), "file") + ending);
     }
 
     /** Closes something on the way out by an exception of ours. */
@@ -233,11 +213,13 @@ public final class Journal<I extends @Nullable Object> implements AutoCloseable 
      * @param <R> the result for an item
      * @param <X> the checked exception of the work
      * @param fn the work on one item
-     * @param encode makes a text of a result: one line, without a line break; JSON, if the file is to be JSON Lines.
-     *     Called on the thread of the item
+     * @param encode makes a text of a result: one line, without a line break, a zero character ({@code \u005cu0000}) or
+     *     half of a surrogate pair, since the file is text in UTF-8; JSON, if the file is to be JSON Lines, whose encoders
+     *     escape all three. Called on the thread of the item
      * @param decode makes a result of that text. Called on the thread of the item
      * @return a {@link Task.Recorded} as the other method has it. It throws {@code IllegalStateException} too if {@code
-     *     encode} or {@code decode} throws, if {@code encode} gives null or more than a line, or if a line has no value
+     *     encode} or {@code decode} throws, if {@code encode} gives null or a text that is not as it must be, or if a line
+     *     has no value
      */
     public <R extends @Nullable Object, X extends Exception> Task.Of<I, R, X> recording(
             Task.Of<? super I, ? extends R, ? extends X> fn,

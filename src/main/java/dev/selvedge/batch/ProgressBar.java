@@ -99,9 +99,15 @@ public final class ProgressBar implements Consumer<Progress> {
      *
      * @param name what people are to read; empty for none
      * @return a new one, that has not been told of anything
+     * @throws IllegalArgumentException if the name has a line break or another control character: it is to be part of a
+     *     line
      */
     public ProgressBar named(String name) {
-        return new ProgressBar(Objects.requireNonNull(name, "name"), every, look);
+        if (Words.breaksLines(Objects.requireNonNull(name, "name"))) {
+            throw new IllegalArgumentException(
+                    "name must be one line, without control characters: " + Words.quoted(name));
+        }
+        return new ProgressBar(name, every, look);
     }
 
     /**

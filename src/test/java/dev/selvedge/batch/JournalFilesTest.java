@@ -11,6 +11,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -21,13 +22,19 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.Level;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -311,6 +318,86 @@ class JournalFilesTest {
                         + Line.quoted(content.strip()) + ". Nothing was changed");
 
         assertThat(read(file)).isEqualTo(content);
+    }
+
+    @Test
+    void what_can_hold_no_lines_is_refused_with_what_it_is_and_nothing_is_made() throws Exception {
+        Path folder = Files.createDirectory(dir.resolve("folder"));
+        Path dangling = Files.createSymbolicLink(dir.resolve("dangling"), dir.resolve("gone"));
+        String other = " is no regular file, but a pipe, a device or a socket";
+        Map<Path, String> wrong = new LinkedHashMap<>();
+        wrong.put(folder, "it is a directory");
+        wrong.put(Path.of("/"), "it is a directory");
+        wrong.put(dangling, "it is a link to " + dir.resolve("gone") + ", which is not there");
+        wrong.put(dir.resolve("none").resolve("a.log"), "there is no directory " + dir.resolve("none"));
+        wrong.put(file.resolve("a.log"), file + " is no directory");
+        write(file, "a");
+        for (Path device : List.of(Path.of("/dev/null"), Path.of("/dev/full"), pipe("fifo"))) {
+            if (Files.exists(device)) { // not on all systems
+                wrong.put(device, "it" + other);
+            }
+        }
+        List<Path> before = inside(dir);
+
+        wrong.forEach((path, why) -> assertThatThrownBy(() -> open(path))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("cannot open the journal " + path + ": " + why));
+        assertThat(inside(dir)).isEqualTo(before);
+    }
+
+    @Test
+    void so_is_what_stands_in_the_place_of_the_files_beside_it() throws Exception {
+        Path real = dir.toRealPath();
+        Path first = real.resolve("first.log");
+        Path second = real.resolve("second.log");
+        Files.createDirectory(real.resolve("first.log.failed"));
+        Files.createSymbolicLink(real.resolve("second.log.lock"), real.resolve("gone"));
+
+        assertThatThrownBy(() -> open(first))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("cannot open the journal " + first + ": its file of failures, " + first
+                        + ".failed, is a directory");
+        assertThatThrownBy(() -> open(second))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("cannot open the journal " + second + ": its lock file, " + second + ".lock, is a link to "
+                        + real.resolve("gone") + ", which is not there");
+        assertThat(first).doesNotExist();
+        assertThat(second).doesNotExist();
+    }
+
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    void a_file_or_a_directory_that_must_not_be_written_is_said_to_be_so() throws Exception {
+        write(file, "a");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r--r--"));
+        Path folder = Files.createDirectory(dir.resolve("folder"));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assumeFalse(Files.isWritable(file), "the superuser may write anything");
+
+        assertThatThrownBy(() -> open(file))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("cannot open the journal " + file + ": it must not be written to");
+        Path inside = folder.toRealPath().resolve("a.log");
+        assertThatThrownBy(() -> open(inside))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("cannot open the journal " + inside + ": " + inside + ": permission denied");
+    }
+
+    /** One that the system has made, if it can. */
+    private Path pipe(String name) throws Exception {
+        Path pipe = dir.resolve(name);
+        try {
+            new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+        } catch (IOException e) {
+            // there is no such program
+        }
+        return pipe;
+    }
+
+    private static List<Path> inside(Path dir) throws IOException {
+        try (Stream<Path> all = Files.walk(dir)) {
+            return all.sorted().toList();
+        }
     }
 
     @Test

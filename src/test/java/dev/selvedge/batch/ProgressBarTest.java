@@ -14,6 +14,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -231,6 +232,26 @@ class ProgressBarTest {
         bar.accept(at(1, 200, 100));
 
         assertThat(visible(text())).hasSizeLessThan(12).startsWith("a name");
+    }
+
+    @Test
+    void a_name_is_a_part_of_one_line() {
+        Map.of(
+                        "a\nb",
+                        "a\\nb",
+                        "a\r",
+                        "a\\r",
+                        "\u001b[2J",
+                        "\\u001b[2J",
+                        "a\u0085",
+                        "a\\u0085",
+                        "a\u2028b",
+                        "a\\u2028b")
+                .forEach((name, shown) -> assertThatThrownBy(
+                                () -> ProgressBar.auto().named(name))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessage("name must be one line, without control characters: \"" + shown + "\""));
+        assertThat(ProgressBar.auto().named("größer \ud83d\ude00, 1/2")).isNotNull();
     }
 
     @Test
