@@ -18,6 +18,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.StructuredTaskScope;
 import java.util.concurrent.StructuredTaskScope.Subtask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Gatherers;
 import kotlin.coroutines.EmptyCoroutineContext;
 import kotlinx.coroutines.BuildersKt;
@@ -98,14 +99,7 @@ public class FanOut {
 
     @Benchmark
     public int rawScope(Work work) throws InterruptedException {
-        try (var scope = StructuredTaskScope.open()) {
-            List<Subtask<Integer>> forks = new ArrayList<>(work.n);
-            for (Callable<Integer> task : work.tasks) {
-                forks.add(scope.fork(task));
-            }
-            scope.join();
-            return work.checked(sumOf(forks));
-        }
+        return work.checked(inRawScope(work.tasks));
     }
 
     @Benchmark
@@ -137,33 +131,12 @@ public class FanOut {
 
     @Benchmark
     public int plainVirtualThreads(Work work) throws InterruptedException {
-        int[] results = new int[work.n];
-        Thread[] threads = new Thread[work.n];
-        for (int i = 0; i < work.n; i++) {
-            int place = i;
-            threads[i] = Thread.startVirtualThread(() -> results[place] = work.apply(place));
-        }
-        int sum = 0;
-        for (int i = 0; i < work.n; i++) {
-            threads[i].join();
-            sum += results[i];
-        }
-        return work.checked(sum);
+        return work.checked(onPlainThreads(work.n, work::apply));
     }
 
     @Benchmark
     public int joxSupervised(Work work) throws InterruptedException {
-        return work.checked(Scopes.supervised(scope -> {
-            List<Fork<Integer>> forks = new ArrayList<>(work.n);
-            for (Callable<Integer> task : work.tasks) {
-                forks.add(scope.fork(task));
-            }
-            int sum = 0;
-            for (Fork<Integer> fork : forks) {
-                sum += fork.join();
-            }
-            return sum;
-        }));
+        return work.checked(inJox(work.tasks));
     }
 
     // Pools.
@@ -258,7 +231,50 @@ public class FanOut {
         return work.checked(sum);
     }
 
-    private static int sum(List<Integer> values) {
+    /** Forks all, and gives the sum of the results. */
+    static int inRawScope(List<Callable<Integer>> tasks) throws InterruptedException {
+        try (var scope = StructuredTaskScope.open()) {
+            List<Subtask<Integer>> forks = new ArrayList<>(tasks.size());
+            for (Callable<Integer> task : tasks) {
+                forks.add(scope.fork(task));
+            }
+            scope.join();
+            return sumOf(forks);
+        }
+    }
+
+    /** As {@link #inRawScope}, in a scope of Jox. */
+    static int inJox(List<Callable<Integer>> tasks) throws InterruptedException {
+        return Scopes.supervised(scope -> {
+            List<Fork<Integer>> forks = new ArrayList<>(tasks.size());
+            for (Callable<Integer> task : tasks) {
+                forks.add(scope.fork(task));
+            }
+            int sum = 0;
+            for (Fork<Integer> fork : forks) {
+                sum += fork.join();
+            }
+            return sum;
+        });
+    }
+
+    /** Starts a virtual thread for each of {@code n}, and gives the sum of the results. */
+    static int onPlainThreads(int n, IntUnaryOperator task) throws InterruptedException {
+        int[] results = new int[n];
+        Thread[] threads = new Thread[n];
+        for (int i = 0; i < n; i++) {
+            int place = i;
+            threads[i] = Thread.startVirtualThread(() -> results[place] = task.applyAsInt(place));
+        }
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            threads[i].join();
+            sum += results[i];
+        }
+        return sum;
+    }
+
+    static int sum(List<Integer> values) {
         int sum = 0;
         for (int value : values) {
             sum += value;

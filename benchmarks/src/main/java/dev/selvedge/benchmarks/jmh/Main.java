@@ -145,6 +145,7 @@ public final class Main {
                 && asked.getProfilers().stream().noneMatch(p -> p.getKlass().equals("gc"))) {
             options.addProfiler(GCProfiler.class);
         }
+        options.addProfiler(Counted.class);
         setting.apply(options, asked, suite.isSingleShot());
         if (asked.getResult().hasValue() || asked.getResultFormat().hasValue()) {
             options.result(OF_ONE_CELL.toString());

@@ -9,6 +9,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /** A pool as users have it: made once, and only for the contestant that runs on it. */
+@State(Scope.Benchmark)
 public abstract class Pool {
 
     final ExecutorService threads;
@@ -24,7 +25,6 @@ public abstract class Pool {
     }
 
     /** A thread for each processor. */
-    @State(Scope.Benchmark)
     public static class FixedCpu extends Pool {
         /** Starts it. */
         public FixedCpu() {
@@ -33,7 +33,6 @@ public abstract class Pool {
     }
 
     /** 64 threads. */
-    @State(Scope.Benchmark)
     public static class Fixed64 extends Pool {
         /** Starts it. */
         public Fixed64() {
@@ -42,7 +41,6 @@ public abstract class Pool {
     }
 
     /** 200 threads. */
-    @State(Scope.Benchmark)
     public static class Fixed200 extends Pool {
         /** Starts it. */
         public Fixed200() {
@@ -51,7 +49,6 @@ public abstract class Pool {
     }
 
     /** 1,000 threads. */
-    @State(Scope.Benchmark)
     public static class Fixed1000 extends Pool {
         /** Starts it. */
         public Fixed1000() {
@@ -60,7 +57,6 @@ public abstract class Pool {
     }
 
     /** As many threads as are needed at once. */
-    @State(Scope.Benchmark)
     public static class Cached extends Pool {
         /** Starts it. */
         public Cached() {
@@ -69,7 +65,6 @@ public abstract class Pool {
     }
 
     /** A thread for each processor, each with a queue of its own. */
-    @State(Scope.Benchmark)
     public static class ForkJoin extends Pool {
         /** Starts it. */
         public ForkJoin() {

@@ -49,11 +49,13 @@ enum Setting {
                     .forks(0)
                     .warmupIterations(0)
                     .measurementIterations(1)
+                    .timeout(HANGING)
                     .shouldFailOnError(true);
         }
     };
 
     private static final TimeValue SHORT = TimeValue.milliseconds(200);
+    private static final TimeValue HANGING = TimeValue.seconds(60);
 
     abstract void apply(ChainedOptionsBuilder options, Options asked, boolean singleShot);
 

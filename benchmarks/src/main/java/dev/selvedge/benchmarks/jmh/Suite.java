@@ -28,7 +28,13 @@ import org.openjdk.jmh.runner.options.Options;
 record Suite(Class<?> benchmarks, BiPredicate<String, Map<String, String>> leftOut) {
 
     /** Every suite. */
-    static final List<Suite> ALL = List.of(new Suite(FanOut.class, FanOut::isLeftOut));
+    static final List<Suite> ALL = List.of(
+            new Suite(FanOut.class, FanOut::isLeftOut),
+            new Suite(Policies.class, Policies::isLeftOut),
+            new Suite(Cancellation.class, Cancellation::isLeftOut),
+            new Suite(Scaling.class, Scaling::isLeftOut),
+            new Suite(Memory.class, Memory::isLeftOut),
+            new Suite(Timers.class, Timers::isLeftOut));
 
     /** The parameter that is none of JMH's. */
     static final String THREADS = "threads";

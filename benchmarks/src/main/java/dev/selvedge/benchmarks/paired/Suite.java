@@ -8,7 +8,8 @@ import java.util.stream.Stream;
 interface Suite {
 
     /** Every suite. */
-    List<Suite> ALL = Stream.<List<? extends Suite>>of(List.of(new Gather()), MapItems.suites(), ProgressCost.suites(), PolicyCalls.SUITES)
+    List<Suite> ALL = Stream.<List<? extends Suite>>of(
+                    List.of(new Gather()), MapItems.suites(), ProgressCost.suites(), PolicyCalls.SUITES)
             .<Suite>flatMap(List::stream)
             .toList();
 

@@ -113,7 +113,10 @@ final class Bars {
         Predicate<Measurement> four = m -> m.suite().equals("Policies")
                 && "4".equals(m.params().get("threads"))
                 && label(m).contains("breaker")
-                && !label(m).contains("stack");
+                && !label(m).contains("stack")
+                // Like with like: both of 100 calls.
+                && !label(m).contains("row")
+                && !label(m).contains("10_s");
         atLeast(
                 5,
                 work,
