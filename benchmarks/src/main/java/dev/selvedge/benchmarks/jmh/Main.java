@@ -133,7 +133,10 @@ public final class Main {
 
     private Options options(Suite suite, Suite.Cell cell) {
         ChainedOptionsBuilder options = new OptionsBuilder().parent(asked);
-        cell.contestants().forEach(c -> options.include("^" + Pattern.quote(c) + "$"));
+        // What was asked for stays included, so all else of it is excluded.
+        options.exclude(cell.contestants().stream()
+                .map(Pattern::quote)
+                .collect(Collectors.joining("|", "^(?!(", ")$)")));
         cell.params().forEach((name, value) -> {
             if (name.equals(Suite.THREADS)) {
                 options.threads(Integer.parseInt(value));

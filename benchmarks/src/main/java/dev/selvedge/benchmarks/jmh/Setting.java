@@ -24,17 +24,15 @@ enum Setting {
             if (!asked.getForkCount().hasValue()) {
                 options.forks(1);
             }
-            if (singleShot) {
-                return;
-            }
+            int iterations = singleShot ? 1 : 3;
             if (!asked.getWarmupIterations().hasValue()) {
-                options.warmupIterations(3);
+                options.warmupIterations(iterations);
             }
             if (!asked.getWarmupTime().hasValue()) {
                 options.warmupTime(SHORT);
             }
             if (!asked.getMeasurementIterations().hasValue()) {
-                options.measurementIterations(3);
+                options.measurementIterations(iterations);
             }
             if (!asked.getMeasurementTime().hasValue()) {
                 options.measurementTime(SHORT);

@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 @Warmup(iterations = 2)
 @Measurement(iterations = 3)
-@Fork(2)
+@Fork(value = 2, jvmArgsAppend = Memory.HEAP)
 public class Timers {
 
     private static final String ONE_THREAD = "oneThread";
@@ -58,7 +58,7 @@ public class Timers {
         /** How many. */
         @Param({"1000", "1000000"})
         @Less(
-                quick = {"1000", "1000000"},
+                quick = {"1000", "100000"},
                 once = {"100"})
         public int n;
 
