@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /** From the first failure, or a deadline, among tasks that wait, until all of them and their owner have ended. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 1)
+@Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(3)
 public class Cancellation {

@@ -80,9 +80,7 @@ public class Memory {
         private void measure(long before) {
             try {
                 waiting.await();
-                long bytes = Counted.liveHeap() - before;
-                Counted.tell("bytesPerFork", (double) bytes / n, "B");
-                Counted.tell("peakLiveHeap", bytes, "B");
+                Counted.tell("heapOfOne", (double) (Counted.liveHeap() - before) / n, "B");
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             } finally {

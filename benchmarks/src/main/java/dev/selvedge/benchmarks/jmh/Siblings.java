@@ -44,7 +44,7 @@ public abstract class Siblings {
     /** How many tasks; for {@link #NESTED}, how many scopes in each other, the innermost with one task. */
     @Param({"1", "10", "100", "1000", "10000"})
     @Less(
-            quick = {"100", "10000"},
+            quick = {"100", "1000"},
             once = {"10"})
     public int n;
 

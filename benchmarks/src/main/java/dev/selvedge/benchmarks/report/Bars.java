@@ -5,9 +5,8 @@ import dev.selvedge.benchmarks.paired.Summary;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -17,6 +16,7 @@ final class Bars {
 
     private static final int RELEASE = 25;
     private static final int MANY = 10_000;
+    private static final int MILLION = 1_000_000;
     private static final String ALL = "all";
     private static final String ONE = "1";
     private static final String PLATFORM = "platform";
@@ -25,6 +25,8 @@ final class Bars {
     private static final String OURS = "selvedge";
     private static final String THEIRS = "Resilience4j";
     private static final String FAILSAFE = "Failsafe";
+    private static final String GATHER = "gather";
+    private static final String RAW = "rawScope";
     private static final double NANOS_PER_MILLI = 1e6;
 
     private final Results results;
@@ -46,6 +48,7 @@ final class Bars {
         bars.timeout();
         bars.failure();
         bars.memory();
+        bars.scaling();
         return List.copyOf(bars.all);
     }
 
@@ -86,17 +89,14 @@ final class Bars {
 
     private void blocking() {
         String work = "fan-out of 10,000 tasks that block 10 ms";
-        Predicate<Measurement> group = inGroup("FanOut", MANY).and(m -> {
-            String label = label(m);
-            return label.contains("block") && label.contains("10") && !label.contains("100");
-        });
-        Optional<Measurement> ours = first(group.and(m -> m.contestant().equals("gather")));
+        Map<String, String> params = Map.of("task", "block10ms");
+        Optional<Measurement> ours = jmh("FanOut", GATHER, MANY, params);
         atLeast(
                 8,
                 work,
                 "throughput of gather, × a fixed pool of 200",
-                over(first(group.and(m -> label(m).contains("fixed") && label(m).contains("200"))), ours));
-        atMost(1.05, work, "time of gather, × raw scope", over(ours, first(group.and(m -> m.kind() == Kind.RAW))));
+                over(jmh("FanOut", "fixedPool200", MANY, params), ours));
+        atMost(1.05, work, "time of gather, × raw scope", over(ours, jmh("FanOut", RAW, MANY, params)));
     }
 
     private void breaker() {
@@ -110,20 +110,12 @@ final class Bars {
         }
         atLeast(10, work, "times faster than Resilience4j's, both of 100 calls", faster(size, "of 100 calls", THEIRS));
         atLeast(40, work, "times faster than Failsafe's, both of 100 calls", faster(size, "of 100 calls", FAILSAFE));
-        Predicate<Measurement> four = m -> m.suite().equals("Policies")
-                && "4".equals(m.params().get("threads"))
-                && label(m).contains("breaker")
-                && !label(m).contains("stack")
-                // Like with like: both of 100 calls.
-                && !label(m).contains("row")
-                && !label(m).contains("10_s");
+        Map<String, String> params = Map.of("policy", "BREAKER_OF_100_CALLS", "threads", "4");
         atLeast(
                 5,
                 work,
-                "times faster than Resilience4j's, 4 threads",
-                over(
-                        first(four.and(m -> label(m).contains("resilience4j"))),
-                        first(four.and(m -> m.kind() == Kind.SELVEDGE || label(m).contains(OURS)))));
+                "times faster than Resilience4j's, both of 100 calls, 4 threads",
+                over(jmh("Policies", "resilience4j", 1, params), jmh("Policies", OURS, 1, params)));
     }
 
     private void stack() {
@@ -142,60 +134,51 @@ final class Bars {
         atMost(40, work, "bytes of a call", bytes(size, OURS));
         atLeast(40, work, "times faster than Failsafe's", faster(size, OURS, FAILSAFE));
         atLeast(200, work, "times faster than Resilience4j's", faster(size, OURS, THEIRS));
-        Predicate<Measurement> late = m -> m.suite().equals("Timers") && label(m).contains("late");
-        Optional<Measurement> ours = first(late.and(m -> m.kind() != Kind.POOL));
-        Optional<Measurement> scheduled = first(late.and(m -> m.kind() == Kind.POOL));
+        Map<String, String> late = Map.of("what", "late");
+        Optional<Measurement> ours = jmh("Timers", OURS, 1_000, late);
+        Optional<Measurement> scheduled = jmh("Timers", "scheduledThreadPool", 1_000, late);
         String fires = "attempt timeout that fires";
-        atMost(0.3, fires, "ms late, median", ours.flatMap(m -> late(m, "50")).map(f -> f.dividedBy(NANOS_PER_MILLI)));
+        atMost(0.3, fires, "ms late, median", counted(ours, "p50").map(f -> f.dividedBy(NANOS_PER_MILLI)));
         atMost(
                 1,
                 fires,
                 "ms late, 99th percentile, × ScheduledThreadPoolExecutor",
-                ours.flatMap(m -> late(m, "99"))
-                        .flatMap(p -> scheduled.flatMap(m -> late(m, "99")).map(p::over)));
-    }
-
-    /** A percentile in nanoseconds, as the benchmark counted it, else of its samples. */
-    private static Optional<Figure> late(Measurement m, String percent) {
-        return other(m, "p" + percent + "(\\D.*)?")
-                .or(() -> m.percentile(percent + ".0").map(Figure::exactly));
-    }
-
-    private static Optional<Figure> other(Measurement m, String name) {
-        return m.others().entrySet().stream()
-                .filter(e -> e.getKey().toLowerCase(Locale.ROOT).matches(name))
-                .map(e -> e.getValue().figure())
-                .findFirst();
+                counted(ours, "p99").flatMap(p -> counted(scheduled, "p99").map(p::over)));
     }
 
     private void failure() {
-        Predicate<Measurement> group = inGroup("Cancellation", MANY).and(m -> label(m).contains("fail"));
+        Map<String, String> params = Map.of("event", "fail");
         atMost(
                 1.1,
                 "first failure among 10,000 blocked siblings",
                 "time until all have ended, × raw scope",
-                over(first(group.and(m -> !isRaw(m))), first(group.and(Bars::isRaw))));
+                over(jmh("Cancellation", GATHER, MANY, params), jmh("Cancellation", RAW, MANY, params)));
     }
 
     private void memory() {
-        Predicate<Measurement> group = inGroup("Memory", 1_000_000);
+        Optional<Figure> raw = counted(jmh("Memory", RAW, MILLION, Map.of()), "heapOfOne");
+        for (String contestant : List.of(GATHER, "liveScope")) {
+            atMost(
+                    1.1,
+                    "1,000,000 forks blocked at once",
+                    "live heap of " + contestant + ", × raw scope",
+                    counted(jmh("Memory", contestant, MILLION, Map.of()), "heapOfOne")
+                            .flatMap(ours -> raw.map(ours::over)));
+        }
+    }
+
+    private void scaling() {
+        Optional<Figure> few = jmh("Scaling", GATHER, 1_000, Map.of()).map(Bars::ofOne);
+        Optional<Figure> many = jmh("Scaling", GATHER, MILLION, Map.of()).map(Bars::ofOne);
         atMost(
-                1.1,
-                "1,000,000 forks blocked at once",
-                "peak heap, × raw scope",
-                first(group.and(m -> m.kind() == Kind.SELVEDGE && !isRaw(m)))
-                        .flatMap(Bars::heap)
-                        .flatMap(ours -> first(group.and(Bars::isRaw))
-                                .flatMap(Bars::heap)
-                                .map(ours::over)));
+                1.3,
+                "gather of 1,000,000 no-op tasks",
+                "time of one, × that of one of 1,000",
+                many.flatMap(m -> few.map(m::over)));
     }
 
-    private static Optional<Figure> heap(Measurement m) {
-        return m.unit().startsWith("B") ? Optional.of(m.figure()) : other(m, ".*(heap|bytes|peak).*");
-    }
-
-    private static boolean isRaw(Measurement m) {
-        return m.kind() == Kind.RAW || label(m).contains("raw") || label(m).contains("structuredtaskscope");
+    private static Figure ofOne(Measurement m) {
+        return m.figure().dividedBy(m.n());
     }
 
     private void atMost(double limit, String work, String what, Optional<Figure> measured) {
@@ -280,17 +263,18 @@ final class Bars {
 
     // Of JMH.
 
-    private static Predicate<Measurement> inGroup(String suite, int n) {
-        return m -> m.suite().equals(suite) && m.n() == n;
+    /** Of a contestant, with such values of parameters among all that it has. */
+    private Optional<Measurement> jmh(String suite, String contestant, long n, Map<String, String> params) {
+        return results.suite(suite).stream()
+                .filter(m -> m.contestant().equals(contestant)
+                        && m.n() == n
+                        && m.params().entrySet().containsAll(params.entrySet()))
+                .findFirst();
     }
 
-    /** All that tells one measurement from another, in small letters. */
-    private static String label(Measurement m) {
-        return (m.contestant() + " " + String.join(" ", m.params().values())).toLowerCase(Locale.ROOT);
-    }
-
-    private Optional<Measurement> first(Predicate<Measurement> wanted) {
-        return results.measurements().stream().filter(wanted).findFirst();
+    /** What a benchmark counts itself. */
+    private static Optional<Figure> counted(Optional<Measurement> m, String name) {
+        return m.map(x -> x.others().get(name)).map(Measurement.Metric::figure);
     }
 
     private static Optional<Figure> over(Optional<Measurement> one, Optional<Measurement> other) {

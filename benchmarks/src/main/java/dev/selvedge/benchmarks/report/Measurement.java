@@ -3,7 +3,6 @@ package dev.selvedge.benchmarks.report;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Collections;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -19,7 +18,6 @@ import java.util.regex.Pattern;
  * @param n how many tasks, calls or forks an operation has; 1 if it does not say
  * @param score what JMH calls so
  * @param bytes allocated by an operation, if the profiler of the garbage collector ran
- * @param percentiles of the score in nanoseconds, by JMH's names for them
  * @param others what the benchmark itself counts beside its score, by name
  */
 record Measurement(
@@ -29,7 +27,6 @@ record Measurement(
         long n,
         Metric score,
         OptionalDouble bytes,
-        SortedMap<String, Double> percentiles,
         SortedMap<String, Metric> others) {
 
     private static final Pattern TIME = Pattern.compile("(ns|us|ms|s|min)(?:/op)?");
@@ -39,11 +36,10 @@ record Measurement(
     private static final Pattern PROFILED = Pattern.compile("^·?(gc|stack|mem|safepoints|perf|async)[.:]");
 
     private static final String NANOSECONDS = "ns";
-    private static final String THREADS = "threads";
+    static final String THREADS = "threads";
 
     Measurement {
         params = Collections.unmodifiableSortedMap(new TreeMap<>(params));
-        percentiles = Collections.unmodifiableSortedMap(new TreeMap<>(percentiles));
         others = Collections.unmodifiableSortedMap(new TreeMap<>(others));
     }
 
@@ -55,15 +51,6 @@ record Measurement(
                 .forEach(p -> params.put(p.getKey(), p.getValue().asText()));
         params.put(THREADS, result.path("threads").asText());
         String size = params.remove("n");
-        JsonNode metric = result.path("primaryMetric");
-        Metric score = Metric.of(metric);
-        SortedMap<String, Double> percentiles = new TreeMap<>();
-        double factor = score.figure().value() / number(metric.path("score"));
-        if (score.isTime() && TIME.matcher(metric.path("scoreUnit").asText()).matches()) {
-            metric.path("scorePercentiles")
-                    .properties()
-                    .forEach(p -> percentiles.put(p.getKey(), number(p.getValue()) * factor));
-        }
         SortedMap<String, Metric> others = new TreeMap<>();
         result.path("secondaryMetrics").properties().stream()
                 .filter(m -> !PROFILED.matcher(m.getKey()).find())
@@ -73,9 +60,8 @@ record Measurement(
                 names[names.length - 1],
                 params,
                 size == null ? 1 : Long.parseLong(size),
-                score,
+                Metric.of(result.path("primaryMetric")),
                 allocated(result.path("secondaryMetrics")),
-                percentiles,
                 others);
     }
 
@@ -146,7 +132,7 @@ record Measurement(
     Measurement withoutThreads() {
         SortedMap<String, String> rest = new TreeMap<>(params);
         rest.remove(THREADS);
-        return new Measurement(suite, contestant, rest, n, score, bytes, percentiles, others);
+        return new Measurement(suite, contestant, rest, n, score, bytes, others);
     }
 
     Figure figure() {
@@ -163,9 +149,5 @@ record Measurement(
 
     Kind kind() {
         return Kind.of(contestant);
-    }
-
-    Optional<Double> percentile(String name) {
-        return Optional.ofNullable(percentiles.get(name));
     }
 }

@@ -49,9 +49,11 @@ final class SuiteSection {
     }
 
     private void add() throws IOException {
-        boolean sized = all.stream().map(Measurement::n).distinct().count() > 1;
+        boolean sized = groups().values().stream()
+                .anyMatch(g -> g.stream().map(Measurement::n).distinct().count() > 1);
         if (!sized) {
             overview();
+            counted();
         }
         for (Map.Entry<String, List<Measurement>> group : groups().entrySet()) {
             String name = group.getKey();
@@ -67,12 +69,14 @@ final class SuiteSection {
 
     /** What has the same parameters and unit, by what the heading shows. */
     private SortedMap<String, List<Measurement>> groups() {
-        boolean oneUnit = all.stream().map(Measurement::unit).distinct().count() == 1;
         return all.stream()
                 .collect(Collectors.groupingBy(
-                        m -> told(m.params()) + (oneUnit ? "" : " [" + m.unit() + "]"),
-                        TreeMap::new,
-                        Collectors.toList()));
+                        m -> told(m.params()) + unitUnlessAlone(m), TreeMap::new, Collectors.toList()));
+    }
+
+    private String unitUnlessAlone(Measurement m) {
+        boolean alone = all.stream().map(Measurement::unit).distinct().count() == 1;
+        return alone ? "" : " [" + m.unit() + "]";
     }
 
     private static String told(SortedMap<String, String> params) {
@@ -107,31 +111,59 @@ final class SuiteSection {
         page.image(title, charts.lines(file(group + part), title, "n", unit.name + ", of one of n", series));
     }
 
+    /** All that was measured in one chart; in one for each number of threads where there are several. */
     private void overview() throws IOException {
-        Map<String, List<Measurement>> byUnit =
-                all.stream().collect(Collectors.groupingBy(Measurement::unit, TreeMap::new, Collectors.toList()));
-        for (List<Measurement> measured : byUnit.values()) {
-            Unit unit = Unit.of(measured);
-            String title = suite + (byUnit.size() == 1 ? "" : " [" + unit.name + "]");
-            page.image(
-                    title,
-                    charts.points(
-                            file(byUnit.size() == 1 ? "" : unit.name),
-                            title,
-                            "",
-                            unit.name,
-                            List.of(new Charts.Series(
-                                    "JMH, with its error",
-                                    0,
-                                    measured.stream()
-                                            .filter(m -> m.figure().value() > 0)
-                                            .map(m -> new Charts.Point(0, label(m), unit.each(m)))
-                                            .toList()))));
+        Map<String, List<Measurement>> parts = all.stream()
+                .collect(Collectors.groupingBy(
+                        m -> Optional.ofNullable(m.params().get(Measurement.THREADS))
+                                        .map(n -> ", " + Measurement.THREADS + " = " + n)
+                                        .orElse("")
+                                + unitUnlessAlone(m),
+                        TreeMap::new,
+                        Collectors.toList()));
+        for (Map.Entry<String, List<Measurement>> part : parts.entrySet()) {
+            Unit unit = Unit.of(part.getValue());
+            points(
+                    part.getKey(),
+                    unit.name,
+                    part.getValue().stream()
+                            .map(m -> new Charts.Point(0, label(m), unit.each(m)))
+                            .toList());
         }
     }
 
+    /** What benchmarks count beside their scores. */
+    private void counted() throws IOException {
+        SortedMap<String, List<Charts.Point>> byUnit = new TreeMap<>();
+        for (Measurement m : all) {
+            m.others()
+                    .forEach((name, metric) -> byUnit.computeIfAbsent(metric.unit(), u -> new ArrayList<>())
+                            .add(new Charts.Point(0, label(m) + ": " + name, metric.figure())));
+        }
+        for (Map.Entry<String, List<Charts.Point>> counted : byUnit.entrySet()) {
+            points(", counted in " + counted.getKey(), counted.getKey(), counted.getValue());
+        }
+    }
+
+    /** The axis is logarithmic: what is nothing has no place there. */
+    private void points(String part, String unit, List<Charts.Point> points) throws IOException {
+        List<Charts.Point> drawn =
+                points.stream().filter(p -> p.figure().value() > 0).toList();
+        if (drawn.isEmpty()) {
+            return;
+        }
+        String title = suite + part;
+        page.image(
+                title,
+                charts.points(
+                        file(part), title, "", unit, List.of(new Charts.Series("JMH, with its error", 0, drawn))));
+    }
+
     private static String label(Measurement m) {
-        String params = m.params().values().stream().collect(Collectors.joining(", "));
+        String params = m.params().entrySet().stream()
+                .filter(p -> !p.getKey().equals(Measurement.THREADS))
+                .map(Map.Entry::getValue)
+                .collect(Collectors.joining(", "));
         return params.isEmpty() ? m.contestant() : m.contestant() + " (" + params + ")";
     }
 

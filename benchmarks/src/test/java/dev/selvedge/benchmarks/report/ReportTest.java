@@ -79,7 +79,7 @@ class ReportTest {
         Files.createFile(dir.resolve("benchmarks/README.md"));
         List<String> links = links(folder.resolve("README.md"));
 
-        assertThat(links).contains("data/fanout.json", "charts/bars.png", "charts/policies.png");
+        assertThat(links).contains("data/fanout.json", "charts/bars.png", "charts/policies-threads-4.png");
         for (String link : links) {
             assertThat(folder.resolve(link.replaceFirst("#.*", ""))).as(link).exists();
         }
@@ -183,8 +183,8 @@ class ReportTest {
         List<List<String>> rows = rows(page("one"));
 
         assertThat(rows)
-                .contains(List.of("p99, ns", ""))
-                .contains(List.of("lateSelvedge", "900,000"))
+                .contains(List.of("p99, ns", "n = 1,000"))
+                .contains(List.of("selvedge", "900,000"))
                 .contains(List.of("31", "attempt timeout that fires", "ms late, median", "≤ 0.3", "0.2000", "met"))
                 .contains(List.of(
                         "32",
@@ -196,10 +196,27 @@ class ReportTest {
     }
 
     @Test
+    void a_bar_of_jmh_takes_the_results_that_it_is_about() {
+        assertThat(Bars.of(all()).stream()
+                        .filter(b -> b.measured().isPresent())
+                        .map(b -> b.what() + ": " + b.measured().get().shown(2)))
+                .contains(
+                        "throughput of gather, × a fixed pool of 200: 50 (49 to 51)",
+                        "time of gather, × raw scope: 1.0 (1.0 to 1.0)",
+                        "times faster than Resilience4j's, both of 100 calls, 4 threads: 8.0 (7.8 to 8.2)",
+                        "ms late, median: 0.20",
+                        "ms late, 99th percentile, × ScheduledThreadPoolExecutor: 0.90",
+                        "time until all have ended, × raw scope: 1.0",
+                        "live heap of gather, × raw scope: 1.1",
+                        "live heap of liveScope, × raw scope: 1.2",
+                        "time of one, × that of one of 1,000: 1.2");
+    }
+
+    @Test
     void a_rate_is_shown_as_the_time_of_a_call() {
         Measurement breaker = all().suite("Policies").get(1);
 
-        assertThat(breaker.params()).isEqualTo(Map.of("threads", "4"));
+        assertThat(breaker.params()).isEqualTo(Map.of("policy", "BREAKER_OF_100_CALLS", "threads", "4"));
         assertThat(breaker.unit()).isEqualTo("ns");
         assertThat(breaker.figure().value()).isCloseTo(10, within(1e-9));
         assertThat(breaker.figure().low()).isCloseTo(1e6 / 102_000, within(1e-9));
@@ -237,8 +254,11 @@ class ReportTest {
     @Test
     void what_was_not_measured_is_said_to_be_missing() throws IOException {
         assertThat(text(page("one")))
-                .contains("missing from this page: Cancellation, Memory, Scaling,")
-                .contains("map-limited of the paired runner");
+                .contains("missing from this page: map-limited of the paired runner, stack of the paired runner,");
+
+        Main.write(Results.in(dir.resolve("nowhere")), dir.resolve("empty"));
+
+        assertThat(text(dir.resolve("empty"))).contains("missing from this page: FanOut, Policies, Cancellation,");
     }
 
     @Test
