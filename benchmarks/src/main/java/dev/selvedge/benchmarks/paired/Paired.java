@@ -44,13 +44,9 @@ final class Paired {
         List<Report.Size> sizes = new ArrayList<>();
         Machine machine = null;
         for (int n : options.sizes()) {
-            List<JvmResult> jvms = new ArrayList<>();
-            for (int i = 1; i <= options.jvms(); i++) {
-                System.err.printf("%s, n = %,d: JVM %d of %d%n", options.suite().name(), n, i, options.jvms());
-                jvms.add(measureInOwnJvm(n));
-            }
+            List<JvmResult> jvms = inJvms(n);
             machine = jvms.getFirst().machine();
-            sizes.add(Report.Size.of(n, jvms.stream().map(JvmResult::contenders).toList()));
+            sizes.add(size(n, jvms));
         }
         Report report = new Report(
                 options.suite().name(),
@@ -66,6 +62,24 @@ final class Paired {
                 sizes);
         System.out.print(report.table());
         System.out.println("raw data: " + report.write(file(machine)));
+    }
+
+    /** The figures of one size, and no more. */
+    static Report.Size measure(Options options, int n) throws IOException, InterruptedException {
+        return size(n, new Paired(options).inJvms(n));
+    }
+
+    private static Report.Size size(int n, List<JvmResult> jvms) {
+        return Report.Size.of(n, jvms.stream().map(JvmResult::contenders).toList());
+    }
+
+    private List<JvmResult> inJvms(int n) throws IOException, InterruptedException {
+        List<JvmResult> jvms = new ArrayList<>();
+        for (int i = 1; i <= options.jvms(); i++) {
+            System.err.printf("%s, n = %,d: JVM %d of %d%n", options.suite().name(), n, i, options.jvms());
+            jvms.add(measureInOwnJvm(n));
+        }
+        return jvms;
     }
 
     private Path file(Machine machine) {
