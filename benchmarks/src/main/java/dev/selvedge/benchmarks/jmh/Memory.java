@@ -95,10 +95,7 @@ public class Memory {
         }
 
         int checked(int sum) {
-            if (sum != n) {
-                throw new IllegalStateException("the sum of " + n + " ones was " + sum);
-            }
-            return sum;
+            return Work.checked(sum, n);
         }
     }
 

@@ -55,10 +55,7 @@ public class Scaling {
         }
 
         int checked(int sum) {
-            if (sum != n) {
-                throw new IllegalStateException("the sum of " + n + " ones was " + sum);
-            }
-            return sum;
+            return Work.checked(sum, n);
         }
     }
 

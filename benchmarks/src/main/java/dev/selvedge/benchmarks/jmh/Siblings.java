@@ -83,13 +83,12 @@ public abstract class Siblings {
         failure = new CountDownLatch(1);
         ended = new AtomicInteger();
         wasEnded = false;
-        due = System.nanoTime() + limit.toNanos();
         owner = Thread.ofPlatform().daemon().start(this::own);
         if (!event.equals(DEADLINE)) {
             waiting.await();
             return true;
         }
-        return waiting.await(due - System.nanoTime(), TimeUnit.NANOSECONDS) && isAwaited();
+        return waiting.await(limit.toNanos(), TimeUnit.NANOSECONDS) && isAwaited();
     }
 
     private int waiters() {
@@ -97,10 +96,12 @@ public abstract class Siblings {
     }
 
     private void own() {
+        List<Callable<Integer>> tasks = tasks(n);
+        due = System.nanoTime() + limit.toNanos();
         try {
             switch (event) {
-                case FAIL -> fail(tasks(n));
-                case DEADLINE -> deadline(tasks(n));
+                case FAIL -> fail(tasks);
+                case DEADLINE -> deadline(tasks);
                 default -> fail(List.of(() -> nest(n), this::fails));
             }
         } catch (Exception e) {
@@ -138,10 +139,7 @@ public abstract class Siblings {
         return depth == 1 ? waits() : one(() -> nest(depth - 1));
     }
 
-    /**
-     * Waits for the deadline, asleep, and awake for the last bit: a timer of this thread is as late as the one that is measured. The
-     * scope reads the clock a little later than {@link #allWait}, all contestants' alike.
-     */
+    /** Waits for the deadline, asleep, and awake for the last bit: a timer of this thread is as late as the one that is measured. */
     private boolean isAwaited() {
         long left = due - System.nanoTime();
         LockSupport.parkNanos(left - 500_000);

@@ -125,6 +125,10 @@ public class Work {
 
     /** Gives the sum of all results, if it is what it must be. */
     int checked(int sum) {
+        return checked(sum, n);
+    }
+
+    static int checked(int sum, int n) {
         if (sum != n) {
             throw new IllegalStateException("the sum of " + n + " ones was " + sum);
         }
@@ -144,9 +148,5 @@ public class Work {
             case MIX -> 0.1;
             default -> 0;
         };
-    }
-
-    static boolean isNothing(String task) {
-        return task.equals(NOTHING);
     }
 }

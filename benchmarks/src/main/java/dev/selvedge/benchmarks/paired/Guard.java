@@ -95,8 +95,8 @@ final class Guard {
             }
         }
         if (!broken.isEmpty()) {
-            System.err.println("broken twice: "
-                    + broken.stream().map(Limit::what).collect(Collectors.joining(", ")));
+            System.err.println(
+                    "broken twice: " + broken.stream().map(Limit::what).collect(Collectors.joining(", ")));
             System.exit(1);
         }
     }
