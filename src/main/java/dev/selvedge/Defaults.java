@@ -29,6 +29,11 @@ final class Defaults {
         return known == null ? find() : known;
     }
 
+    /** Whether that is settled. */
+    static boolean areFound() {
+        return outermost != null;
+    }
+
     static void set(ScopeSpec spec) {
         Handover given = spec.asDefaults();
         LOCK.lock();

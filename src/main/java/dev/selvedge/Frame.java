@@ -136,6 +136,11 @@ abstract class Frame extends Host {
         return name;
     }
 
+    @Override
+    final Context context() {
+        return context;
+    }
+
     /** Does the block's work between entering and leaving; gives or throws what leaves the block. */
     abstract @Nullable Object execute() throws Throwable;
 

@@ -136,6 +136,18 @@ public final class RateLimiter {
     }
 
     /**
+     * Passes as of a moment that the caller has just read from the clock, if that is possible: a look at the clock takes longer
+     * than all the rest.
+     *
+     * @param time what the limiter goes by
+     * @param now what its {@link TimeSource#nanoTime} has given
+     * @return false if the call came too early; it has changed nothing then
+     */
+    public boolean tryAcquire(TimeSource time, long now) {
+        return meters.on(Objects.requireNonNull(time, "time")).pass(1, now);
+    }
+
+    /**
      * Passes as so many calls, if that is possible at once.
      *
      * @param weight how many calls it counts as
