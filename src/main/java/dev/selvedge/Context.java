@@ -29,6 +29,9 @@ record Context(
     /** false → true by the first context that has a listener, or another clock than the system's. */
     private static volatile boolean othersExist;
 
+    /** Whether the defaults of the process are known, and no such context exists: one look for both. */
+    private static volatile boolean allPlain;
+
     private static final System.Logger LOG = System.getLogger("dev.selvedge");
 
     Context {
@@ -39,6 +42,7 @@ record Context(
 
     private static void noteThatOthersExist() {
         othersExist = true;
+        allPlain = false;
     }
 
     /** This context with what a block changes; this one itself if it changes nothing. */
@@ -62,7 +66,15 @@ record Context(
      * which would be most of what a policy costs.
      */
     static boolean areAllPlain() {
-        return !othersExist && Defaults.areFound();
+        return allPlain;
+    }
+
+    /** The defaults are known. */
+    static void noteDefaults() {
+        allPlain = true;
+        if (othersExist) { // in this order: whoever makes another one at the same moment goes the other way round
+            allPlain = false;
+        }
     }
 
     /** The same, until a moment that is earlier than any around. */

@@ -29,11 +29,6 @@ final class Defaults {
         return known == null ? find() : known;
     }
 
-    /** Whether that is settled. */
-    static boolean areFound() {
-        return outermost != null;
-    }
-
     static void set(ScopeSpec spec) {
         Handover given = spec.asDefaults();
         LOCK.lock();
@@ -44,6 +39,7 @@ final class Defaults {
             }
             outermost = Context.PLAIN.with(given);
             source = "Selvedge.defaults";
+            Context.noteDefaults();
         } finally {
             LOCK.unlock();
         }
@@ -56,6 +52,7 @@ final class Defaults {
                 finding = true;
                 try {
                     outermost = found();
+                    Context.noteDefaults();
                 } finally {
                     finding = false;
                 }

@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param timeout the time for one attempt
  * @param retry when there is another attempt
- * @param breaker whether there is any
+ * @param breaker whether the task is run
+ * @param attemptBreaker whether there is an attempt, if the breaker {@linkplain CircuitBreaker#countsAttempts counts} those; then
+ *     there is no {@code breaker}
  * @param limiter when an attempt may begin
  * @param bulkhead how many run at the same time
  * @param hedge when another attempt joins one that is slow
@@ -28,11 +30,12 @@ record Policies(
         @Nullable Duration timeout,
         @Nullable Retry retry,
         @Nullable CircuitBreaker breaker,
+        @Nullable CircuitBreaker attemptBreaker,
         @Nullable RateLimiter limiter,
         @Nullable Bulkhead bulkhead,
         @Nullable Hedge hedge) {
 
-    static final Policies NONE = new Policies(null, null, null, null, null, null);
+    static final Policies NONE = new Policies(null, null, null, null, null, null, null);
 
     /**
      * When another attempt joins one that is slow.
@@ -43,27 +46,34 @@ record Policies(
     record Hedge(Duration after, int extra) {}
 
     Policies with(Duration perAttempt) {
-        return new Policies(perAttempt, retry, breaker, limiter, bulkhead, hedge);
+        return new Policies(perAttempt, retry, breaker, attemptBreaker, limiter, bulkhead, hedge);
     }
 
     Policies with(Retry other) {
-        return new Policies(timeout, other, breaker, limiter, bulkhead, hedge);
+        return new Policies(timeout, other, breaker, attemptBreaker, limiter, bulkhead, hedge);
     }
 
     Policies with(CircuitBreaker other) {
-        return new Policies(timeout, retry, other, limiter, bulkhead, hedge);
+        return new Policies(
+                timeout,
+                retry,
+                other.countsAttempts() ? null : other,
+                other.countsAttempts() ? other : null,
+                limiter,
+                bulkhead,
+                hedge);
     }
 
     Policies with(RateLimiter other) {
-        return new Policies(timeout, retry, breaker, other, bulkhead, hedge);
+        return new Policies(timeout, retry, breaker, attemptBreaker, other, bulkhead, hedge);
     }
 
     Policies with(Bulkhead other) {
-        return new Policies(timeout, retry, breaker, limiter, other, hedge);
+        return new Policies(timeout, retry, breaker, attemptBreaker, limiter, other, hedge);
     }
 
     Policies with(Hedge other) {
-        return new Policies(timeout, retry, breaker, limiter, bulkhead, other);
+        return new Policies(timeout, retry, breaker, attemptBreaker, limiter, bulkhead, other);
     }
 
     /** A task of a block under these policies; itself if there are none. */
@@ -82,12 +92,12 @@ record Policies(
     }
 
     /**
-     * Runs a task. The outermost policy is the breaker, unless it counts attempts.
+     * Runs a task. The outermost policy is the breaker.
      *
      * @param host whose task it is
      */
     <T extends @Nullable Object> T call(Callable<? extends T> task, Host host) throws Exception {
-        if (breaker == null || breaker.countsAttempts()) {
+        if (breaker == null) {
             return retried(task, host, null);
         }
         Permit permit = breaker.admit(host.clock());
@@ -169,10 +179,10 @@ record Policies(
     private <T extends @Nullable Object> T attempt(
             Callable<? extends T> task, Host host, @Nullable Permit outer, @Nullable Deadline until, long due)
             throws Exception {
-        if (breaker == null || !breaker.countsAttempts()) {
+        if (attemptBreaker == null) {
             return inSlot(task, host, outer, until, due);
         }
-        Permit permit = breaker.admit(host.clock());
+        Permit permit = attemptBreaker.admit(host.clock());
         T value;
         try {
             value = permit.isTrial()

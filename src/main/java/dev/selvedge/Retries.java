@@ -138,13 +138,10 @@ final class Retries<T extends @Nullable Object> {
 
     /** One that counts attempts and is open may let the next one through, once its cool-down is over. */
     private boolean hasBreakerOpened() {
-        CircuitBreaker breaker = policies.breaker();
-        if (breaker == null) {
-            return false;
-        }
-        return breaker.countsAttempts()
-                ? breaker.remainingCoolDown().isPositive()
-                : breaker.state() != CircuitBreaker.State.CLOSED;
+        CircuitBreaker around = policies.breaker();
+        CircuitBreaker inside = policies.attemptBreaker();
+        return (around != null && around.state() != CircuitBreaker.State.CLOSED)
+                || (inside != null && inside.remainingCoolDown().isPositive());
     }
 
     private void pause(Exception failure, Again again) throws InterruptedException {

@@ -110,8 +110,9 @@ public final class RateLimiter {
         return (burst - 1) * interval;
     }
 
+    /** Of a weight, which is the burst at the most: by {@link #checkedTolerance} the product is less than {@code Long.MAX_VALUE}. */
     private long intervals(int n) {
-        return n > Backoff.MOST / interval ? Backoff.MOST : n * interval;
+        return Math.min(Backoff.MOST, n * interval);
     }
 
     // Without waiting.

@@ -1,5 +1,6 @@
 package dev.selvedge.policy;
 
+import dev.selvedge.time.TimeSource;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -12,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 sealed interface Window {
 
-    /** A call has succeeded, at a moment of the clock; that is given only if {@link #wantsTime}. */
+    /** A call has succeeded just now. Only a window that goes by the time looks at the clock. */
+    void succeeded(TimeSource time);
+
+    /** A call has succeeded, and when was looked at anyway. */
     void succeeded(long now);
 
     /** A call has failed: whether the circuit is to open. */
@@ -20,9 +24,6 @@ sealed interface Window {
 
     /** A call has succeeded, and was slow: whether the circuit is to open. */
     boolean slow(long now);
-
-    /** Whether a success has to say when it was. */
-    boolean wantsTime();
 
     CircuitBreaker.Counts counts(long now);
 
@@ -46,7 +47,16 @@ sealed interface Window {
         }
 
         @Override
+        public void succeeded(TimeSource time) {
+            succeeded();
+        }
+
+        @Override
         public void succeeded(long now) {
+            succeeded();
+        }
+
+        private void succeeded() {
             if (failures.get() != 0) {
                 failures.set(0);
             }
@@ -59,12 +69,7 @@ sealed interface Window {
 
         @Override
         public boolean slow(long now) {
-            succeeded(now);
-            return false;
-        }
-
-        @Override
-        public boolean wantsTime() {
+            succeeded();
             return false;
         }
 
@@ -98,6 +103,11 @@ sealed interface Window {
         }
 
         @Override
+        public void succeeded(TimeSource time) {
+            calls.increment();
+        }
+
+        @Override
         public void succeeded(long now) {
             calls.increment();
         }
@@ -121,11 +131,6 @@ sealed interface Window {
             } finally {
                 lock.unlock();
             }
-        }
-
-        @Override
-        public boolean wantsTime() {
-            return false;
         }
 
         @Override
@@ -220,6 +225,11 @@ sealed interface Window {
         }
 
         @Override
+        public void succeeded(TimeSource time) {
+            succeeded(time.nanoTime());
+        }
+
+        @Override
         public void succeeded(long now) {
             at(now).calls.increment();
         }
@@ -240,11 +250,6 @@ sealed interface Window {
             current.calls.increment();
             what.increment();
             return limits.areExceeded(counts(now));
-        }
-
-        @Override
-        public boolean wantsTime() {
-            return true;
         }
 
         @Override
