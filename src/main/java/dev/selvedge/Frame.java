@@ -99,7 +99,7 @@ abstract class Frame extends Host {
         this.depth = below == null ? 1 : below.depth + 1;
         this.name = spec.name();
         this.context = outer.with(spec.handover(), own);
-        if (own.passed()) {
+        if (spec.isOver(own)) {
             ledger.checkpoint();
             throw new DeadlineExceededException(
                     displayName(), Words.scope(name), spec.limitOf(own), elapsed(), List.of(), List.of(), null);

@@ -66,7 +66,7 @@ final class Here {
     /** A block has ended; if it was the outermost of its thread, nothing is left behind. */
     static void release(Ledger ledger) {
         if (ledger.isThreadLocal && ledger.isIdle() && ledger.attempt == null) {
-            PLAIN.remove();
+            PLAIN.set(null); // the thread keeps an empty entry, which holds nothing, and need not make another one
         }
     }
 

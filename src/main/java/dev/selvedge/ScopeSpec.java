@@ -792,6 +792,11 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
         return deadline;
     }
 
+    /** Whether the deadline of a scope that is opened now has passed already: with a length of its own, only if it has none. */
+    boolean isOver(Deadline own) {
+        return limit == null ? own.passed() : !limit.isPositive();
+    }
+
     /** The time that a scope has which is opened now. */
     Duration limitOf(Deadline own) {
         return limit == null ? own.remaining() : limit;

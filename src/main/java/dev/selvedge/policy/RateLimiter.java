@@ -110,7 +110,7 @@ public final class RateLimiter {
         return (burst - 1) * interval;
     }
 
-    /** Of a weight, which is the burst at the most: by {@link #checkedTolerance} the product is less than {@code Long.MAX_VALUE}. */
+    /** Of a weight, which is the burst at the most: by {@link #checkedTolerance} the product fits. */
     private long intervals(int n) {
         return Math.min(Backoff.MOST, n * interval);
     }

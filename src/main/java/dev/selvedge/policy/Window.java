@@ -83,6 +83,9 @@ sealed interface Window {
     /**
      * The last calls, so many. A success is one more in a striped counter; a failure remembers how many calls there had been
      * by then, and that is all it takes to know how many failures lie within the last calls.
+     *
+     * <p>Once all of the last calls have succeeded, one more success changes nothing, and is not even counted until the next
+     * failure: all goes well nearly always.
      */
     final class LastCalls implements Window {
 
@@ -90,6 +93,12 @@ sealed interface Window {
         private final Limits limits;
         private final LongAdder calls = new LongAdder();
         private final ReentrantLock lock = new ReentrantLock();
+
+        /** Whether the last calls have all succeeded, as many as are looked at. Written under the lock. */
+        private volatile boolean isSpotless;
+
+        /** How many calls there had been by the latest one that failed or was slow. Written under the lock. */
+        private volatile long latest;
 
         // Guarded by the lock.
         private final Moments failures;
@@ -104,12 +113,30 @@ sealed interface Window {
 
         @Override
         public void succeeded(TimeSource time) {
-            calls.increment();
+            succeeded();
         }
 
         @Override
         public void succeeded(long now) {
-            calls.increment();
+            succeeded();
+        }
+
+        private void succeeded() {
+            if (!isSpotless) {
+                calls.increment();
+                if (calls.sum() - latest >= size) {
+                    becomeSpotless();
+                }
+            }
+        }
+
+        private void becomeSpotless() {
+            lock.lock();
+            try {
+                isSpotless = calls.sum() - latest >= size;
+            } finally {
+                lock.unlock();
+            }
         }
 
         @Override
@@ -123,10 +150,12 @@ sealed interface Window {
         }
 
         private boolean noted(Moments where) {
-            calls.increment();
             lock.lock();
             try {
-                where.add(calls.sum());
+                calls.increment();
+                latest = calls.sum();
+                isSpotless = false;
+                where.add(latest);
                 return limits.areExceeded(counts());
             } finally {
                 lock.unlock();
