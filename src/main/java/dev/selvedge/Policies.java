@@ -259,9 +259,6 @@ record Policies(
             Duration left = until.remaining();
             limit = limit == null || left.compareTo(limit) < 0 ? left : limit;
         }
-        if (limit == null || host.context().deadline().remaining().compareTo(limit) <= 0) {
-            return task.call();
-        }
-        return AttemptFrame.run(task, host, limit);
+        return limit == null ? task.call() : AttemptFrame.run(task, host, limit);
     }
 }
