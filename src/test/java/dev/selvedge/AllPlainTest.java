@@ -5,7 +5,6 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.selvedge.policy.CircuitBreaker;
-import dev.selvedge.policy.CircuitBreaker.State;
 import dev.selvedge.policy.RateLimiter;
 import dev.selvedge.policy.Retry;
 import dev.selvedge.time.VirtualClock;
@@ -113,7 +112,7 @@ class AllPlainTest {
 
     @Test
     void a_clock_around_is_what_policies_go_by_though_there_was_none_before() throws Exception {
-        assertThat(inside(OnAClock.class)).isEqualTo(List.of(State.OPEN, State.OPEN, State.CLOSED, "PT10S"));
+        assertThat(inside(OnAClock.class)).isEqualTo(List.of("OPEN", "OPEN", "CLOSED", "PT10S"));
     }
 
     /** A breaker that has opened on the system's time, and is then used on a virtual one. */
@@ -124,13 +123,13 @@ class AllPlainTest {
             VirtualClock clock = VirtualClock.jumping();
             CircuitBreaker breaker = CircuitBreaker.of("b", b -> b.failures(1));
             fail(breaker);
-            told.add(breaker.state());
+            told.add(breaker.state().toString());
             scope().clock(clock).run(() -> {
                 fail(breaker);
-                told.add(breaker.state());
+                told.add(breaker.state().toString());
                 Selvedge.sleep(ofSeconds(10));
                 scope().breaker(breaker).run(() -> {});
-                told.add(breaker.state());
+                told.add(breaker.state().toString());
             });
             told.add(clock.elapsed().toString());
             return told;
