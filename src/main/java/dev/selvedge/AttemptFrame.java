@@ -25,6 +25,9 @@ final class AttemptFrame extends Frame {
     @Override
     @Nullable
     Object execute() throws Throwable {
+        if (!isEarliest()) {
+            return task.call();
+        }
         Here.hold(ledger);
         ledger.enter(this);
         Object value = null;
@@ -36,8 +39,7 @@ final class AttemptFrame extends Frame {
             thrown = t;
         }
         Ledger.Verdict verdict = ledger.leave(this, thrown);
-        disarm();
-        seal();
+        disarm(); // nobody but the alarm can cancel it, and that finds it left
         ledger.pop(this);
         if (thrown == null) {
             return value;

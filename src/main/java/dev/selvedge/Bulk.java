@@ -192,7 +192,7 @@ final class Bulk extends OpenScope {
     // On the threads of workers.
 
     Callable<?> around(Callable<?> work, Worker worker) {
-        return carrying(load, policies.around(work, context, worker));
+        return carrying(load, policies.around(work, worker));
     }
 
     @Nullable

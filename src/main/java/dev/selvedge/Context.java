@@ -26,7 +26,24 @@ record Context(
     /** Outside any block, where no defaults are given. */
     static final Context PLAIN = new Context(TimeSource.system(), Deadline.never(), null, null, null);
 
+    /** false → true by the first context that has a listener, or another clock than the system's. */
+    private static volatile boolean othersExist;
+
+    /** Whether the defaults of the process are known, and no such context exists: one look for both. */
+    private static volatile boolean allPlain;
+
     private static final System.Logger LOG = System.getLogger("dev.selvedge");
+
+    Context {
+        if (clock != TimeSource.system() || listener != null) {
+            noteThatOthersExist();
+        }
+    }
+
+    private static void noteThatOthersExist() {
+        othersExist = true;
+        allPlain = false;
+    }
 
     /** This context with what a block changes; this one itself if it changes nothing. */
     Context with(Handover own, Deadline ownDeadline) {
@@ -42,6 +59,22 @@ record Context(
                 own.listener() == null ? listener : Listeners.both(listener, own.listener()),
                 own.carrier() == null ? carrier : Carrier.both(carrier, own.carrier()),
                 own.sink() == null ? sink : Listeners.both(sink, own.sink()));
+    }
+
+    /**
+     * Whether each context there is has the system's clock and no listener: then nobody needs to find his own to know that,
+     * which would be most of what a policy costs.
+     */
+    static boolean areAllPlain() {
+        return allPlain;
+    }
+
+    /** The defaults are known. */
+    static void noteDefaults() {
+        allPlain = true;
+        if (othersExist) { // in this order: whoever makes another one at the same moment goes the other way round
+            allPlain = false;
+        }
     }
 
     /** The same, until a moment that is earlier than any around. */

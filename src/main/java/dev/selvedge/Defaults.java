@@ -39,6 +39,7 @@ final class Defaults {
             }
             outermost = Context.PLAIN.with(given);
             source = "Selvedge.defaults";
+            Context.noteDefaults();
         } finally {
             LOCK.unlock();
         }
@@ -51,6 +52,7 @@ final class Defaults {
                 finding = true;
                 try {
                     outermost = found();
+                    Context.noteDefaults();
                 } finally {
                     finding = false;
                 }

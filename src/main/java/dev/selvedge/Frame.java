@@ -99,7 +99,7 @@ abstract class Frame extends Host {
         this.depth = below == null ? 1 : below.depth + 1;
         this.name = spec.name();
         this.context = outer.with(spec.handover(), own);
-        if (own.passed()) {
+        if (spec.isOver(own)) {
             ledger.checkpoint();
             throw new DeadlineExceededException(
                     displayName(), Words.scope(name), spec.limitOf(own), elapsed(), List.of(), List.of(), null);
@@ -108,15 +108,17 @@ abstract class Frame extends Host {
         this.limit = earliest && !own.isNever() ? new Limit(this, "deadline", spec.limitOf(own)) : null;
     }
 
-    /** One attempt of a task, with a timeout that ends before any deadline around. */
+    /** One attempt of a task, with a timeout, which counts if it ends before any deadline around. */
     Frame(Ledger ledger, @Nullable String scope, Duration timeout) {
         Context outer = ledger.context();
+        Deadline own = outer.clock().after(timeout);
+        boolean earliest = outer.deadline().earlier(own) == own;
         this.ledger = ledger;
         this.below = ledger.top();
         this.depth = below == null ? 1 : below.depth + 1;
         this.name = scope;
-        this.context = outer.until(outer.clock().after(timeout));
-        this.limit = new Limit(this, "timeout", timeout);
+        this.context = earliest ? outer.until(own) : outer;
+        this.limit = earliest && !own.isNever() ? new Limit(this, "timeout", timeout) : null;
         this.started = 0;
     }
 
@@ -136,6 +138,11 @@ abstract class Frame extends Host {
         return name;
     }
 
+    @Override
+    final Context context() {
+        return context;
+    }
+
     /** Does the block's work between entering and leaving; gives or throws what leaves the block. */
     abstract @Nullable Object execute() throws Throwable;
 
@@ -152,6 +159,11 @@ abstract class Frame extends Host {
         if (context.listener() != null) {
             context.tell(new ScopeEvent.ScopeClosed(displayName(), elapsed()));
         }
+    }
+
+    /** Whether its deadline is its own, and no one around has an earlier one. */
+    final boolean isEarliest() {
+        return limit != null;
     }
 
     final void arm() {
@@ -353,8 +365,8 @@ abstract class Frame extends Host {
         /** null → the one reason, by whoever finds first that the deadline has passed. */
         private volatile @Nullable CancelReason reason;
 
-        /** Cleared at the end, so that a stopped alarm holds nothing. */
-        private volatile @Nullable Frame frame;
+        /** Cleared by the owner at the end, so that a stopped alarm holds nothing. A ring that still sees it finds it left. */
+        private @Nullable Frame frame;
 
         Limit(Frame frame, String word, Duration length) {
             this.frame = frame;

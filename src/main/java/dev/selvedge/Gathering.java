@@ -30,10 +30,7 @@ abstract class Gathering extends OpenScope {
         int n = all.capacity();
         Carrier.Load load = load();
         for (int i = 0; i < n && takesSlot(); i++) {
-            start(newFork(
-                    carrying(load, policies.around(all.slot(i), context, this)),
-                    names == null ? null : names[i],
-                    i + 1));
+            start(newFork(carrying(load, policies.around(all.slot(i), this)), names == null ? null : names[i], i + 1));
         }
         if (all.size() < n) {
             cutOff();

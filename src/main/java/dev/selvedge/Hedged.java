@@ -124,7 +124,7 @@ final class Hedged extends OpenScope {
         Callable<?> run = () -> {
             Try it = new Try(index == 0);
             try {
-                return policies.attempt(it, context, host, null, until);
+                return policies.hedge(it, host, until);
             } catch (Throwable t) {
                 boolean cutOff = Cancellation.isInFlight(t);
                 if (cutOff && it.begun) {

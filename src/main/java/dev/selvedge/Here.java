@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import dev.selvedge.time.VirtualClock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +66,7 @@ final class Here {
     /** A block has ended; if it was the outermost of its thread, nothing is left behind. */
     static void release(Ledger ledger) {
         if (ledger.isThreadLocal && ledger.isIdle() && ledger.attempt == null) {
-            PLAIN.remove();
+            PLAIN.set(null); // the thread keeps an empty entry, which holds nothing, and need not make another one
         }
     }
 
@@ -83,13 +84,23 @@ final class Here {
         return context(ledger());
     }
 
-    /** The same, if its ledger is known. */
-    static Context context(@Nullable Ledger ledger) {
+    private static Context context(@Nullable Ledger ledger) {
         if (ledger != null) {
             return ledger.context();
         }
         ForkTask<?> fork = fork();
         return fork == null ? Defaults.context() : fork.scope.context;
+    }
+
+    /** Whether nobody listens to what the calling thread does, and it takes part in time, if it is to. */
+    static boolean isQuiet() {
+        if (Context.areAllPlain()) {
+            return true;
+        }
+        Ledger ledger = ledger();
+        Context around = context(ledger);
+        return around.listener() == null
+                && (!(around.clock() instanceof VirtualClock) || ledger != null || fork() != null);
     }
 
     /** Whether the calling thread was asked to stop. */

@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import dev.selvedge.time.TimeSource;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,14 @@ abstract class Host {
     String taskName() {
         ForkTask<?> fork = Here.fork();
         return fork != null && fork.scope == this ? fork.scope.nameOf(fork) : displayName();
+    }
+
+    /** What its task finds around. For the threads that run it. */
+    abstract Context context();
+
+    /** The time by which its policies go. For the threads that run its tasks. */
+    TimeSource clock() {
+        return context().clock();
     }
 
     /** The task makes another attempt. */
@@ -56,6 +65,17 @@ abstract class Host {
         @Nullable
         String givenName() {
             return name;
+        }
+
+        /** Whatever there is where it is asked for: most calls end without having asked. */
+        @Override
+        Context context() {
+            return Here.context();
+        }
+
+        @Override
+        TimeSource clock() {
+            return Context.areAllPlain() ? TimeSource.system() : context().clock();
         }
 
         @Override

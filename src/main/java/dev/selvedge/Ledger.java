@@ -155,7 +155,9 @@ class Ledger {
         } else if (deferred) {
             f.baseline = s; // what the shield keeps away has not been delivered, and is nothing to the frames inside
         } else {
-            delivered = s;
+            if (delivered != s) {
+                delivered = s;
+            }
             f.baseline = s;
         }
         top = f;

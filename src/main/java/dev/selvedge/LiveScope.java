@@ -106,7 +106,7 @@ final class LiveScope extends OpenScope {
         }
         boolean started = false;
         try {
-            LiveFork<T> fork = newFork(name, policies.around(task, context, this));
+            LiveFork<T> fork = newFork(name, policies.around(task, this));
             start(fork);
             started = true;
             return fork;

@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param timeout the time for one attempt
  * @param retry when there is another attempt
- * @param breaker whether there is any
+ * @param breaker whether the task is run
+ * @param attemptBreaker whether there is an attempt, if the breaker {@linkplain CircuitBreaker#countsAttempts counts} those; then
+ *     there is no {@code breaker}
  * @param limiter when an attempt may begin
  * @param bulkhead how many run at the same time
  * @param hedge when another attempt joins one that is slow
@@ -28,11 +30,12 @@ record Policies(
         @Nullable Duration timeout,
         @Nullable Retry retry,
         @Nullable CircuitBreaker breaker,
+        @Nullable CircuitBreaker attemptBreaker,
         @Nullable RateLimiter limiter,
         @Nullable Bulkhead bulkhead,
         @Nullable Hedge hedge) {
 
-    static final Policies NONE = new Policies(null, null, null, null, null, null);
+    static final Policies NONE = new Policies(null, null, null, null, null, null, null);
 
     /**
      * When another attempt joins one that is slow.
@@ -43,59 +46,64 @@ record Policies(
     record Hedge(Duration after, int extra) {}
 
     Policies with(Duration perAttempt) {
-        return new Policies(perAttempt, retry, breaker, limiter, bulkhead, hedge);
+        return new Policies(perAttempt, retry, breaker, attemptBreaker, limiter, bulkhead, hedge);
     }
 
     Policies with(Retry other) {
-        return new Policies(timeout, other, breaker, limiter, bulkhead, hedge);
+        return new Policies(timeout, other, breaker, attemptBreaker, limiter, bulkhead, hedge);
     }
 
     Policies with(CircuitBreaker other) {
-        return new Policies(timeout, retry, other, limiter, bulkhead, hedge);
+        return new Policies(
+                timeout,
+                retry,
+                other.countsAttempts() ? null : other,
+                other.countsAttempts() ? other : null,
+                limiter,
+                bulkhead,
+                hedge);
     }
 
     Policies with(RateLimiter other) {
-        return new Policies(timeout, retry, breaker, other, bulkhead, hedge);
+        return new Policies(timeout, retry, breaker, attemptBreaker, other, bulkhead, hedge);
     }
 
     Policies with(Bulkhead other) {
-        return new Policies(timeout, retry, breaker, limiter, other, hedge);
+        return new Policies(timeout, retry, breaker, attemptBreaker, limiter, other, hedge);
     }
 
     Policies with(Hedge other) {
-        return new Policies(timeout, retry, breaker, limiter, bulkhead, other);
+        return new Policies(timeout, retry, breaker, attemptBreaker, limiter, bulkhead, other);
     }
 
     /** A task of a block under these policies; itself if there are none. */
-    <T extends @Nullable Object> Callable<? extends T> around(Callable<? extends T> task, Context context, Host host) {
-        return this == NONE ? task : () -> call(task, context, host);
+    <T extends @Nullable Object> Callable<? extends T> around(Callable<? extends T> task, Host host) {
+        return this == NONE ? task : () -> call(task, host);
     }
 
-    /** As {@link #call}, on a thread with a ledger: whichever attempt is around, one that is retried or hedged begins anew. */
-    <T extends @Nullable Object> T callIn(
-            @Nullable Ledger ledger, Callable<? extends T> task, Context context, Host host) throws Exception {
+    /** As {@link #call}: whichever attempt is around, one that is retried or hedged begins anew. */
+    <T extends @Nullable Object> T callIn(Callable<? extends T> task, Host host) throws Exception {
         if (this == NONE) {
             return task.call();
         }
-        return ledger == null || ledger.attempt == null || (retry == null && hedge == null)
-                ? call(task, context, host)
-                : Attempt.within(Attempt.FIRST, () -> call(task, context, host));
+        return (retry == null && hedge == null) || Attempt.stored() == Attempt.FIRST
+                ? call(task, host)
+                : Attempt.within(Attempt.FIRST, () -> call(task, host));
     }
 
     /**
-     * Runs a task. The outermost policy is the breaker, unless it counts attempts.
+     * Runs a task. The outermost policy is the breaker.
      *
-     * @param context that of the block, or of the calling thread if the call is no block
      * @param host whose task it is
      */
-    <T extends @Nullable Object> T call(Callable<? extends T> task, Context context, Host host) throws Exception {
-        if (breaker == null || breaker.countsAttempts()) {
-            return retried(task, context, host, null);
+    <T extends @Nullable Object> T call(Callable<? extends T> task, Host host) throws Exception {
+        if (breaker == null) {
+            return retried(task, host, null);
         }
-        Permit permit = breaker.admit(context.clock());
+        Permit permit = breaker.admit(host.clock());
         T value;
         try { // between the permit and this nothing can throw
-            value = permit.isTrial() ? trial(task, context, host, permit) : retried(task, context, host, permit);
+            value = permit.isTrial() ? trial(task, host, permit) : retried(task, host, permit);
         } catch (Throwable t) {
             failed(permit, t, host);
             throw t;
@@ -105,31 +113,45 @@ record Policies(
     }
 
     /** Exactly one attempt. */
-    private <T extends @Nullable Object> T trial(Callable<? extends T> task, Context context, Host host, Permit permit)
+    private <T extends @Nullable Object> T trial(Callable<? extends T> task, Host host, Permit permit)
             throws Exception {
-        Deadline until = retry == null ? null : retry.called(context.clock());
+        Deadline until = retry == null ? null : retry.called(host.clock());
+        long due = dueNow(host);
         try {
-            return Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, context, host, permit, until));
+            return Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, host, permit, until, due));
         } catch (Exception e) {
             throw retry == null
                     ? e
-                    : new Retries<T>(this, retry, task, context, host, permit, context.deadline(), 0).givenUpTrial(e);
+                    : new Retries<T>(
+                                    this,
+                                    retry,
+                                    task,
+                                    host,
+                                    permit,
+                                    host.context().deadline(),
+                                    due)
+                            .givenUpTrial(e);
         }
     }
 
-    private <T extends @Nullable Object> T retried(
-            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit) throws Exception {
+    private <T extends @Nullable Object> T retried(Callable<? extends T> task, Host host, @Nullable Permit permit)
+            throws Exception {
+        long due = dueNow(host);
         if (retry == null) {
-            return hedged(task, context, host, permit, null);
+            return hedged(task, host, permit, null, due);
         }
         GivenUp.forget();
-        long begun = context.clock().nanoTime();
-        Deadline until = retry.called(context.clock());
+        Deadline until = retry.called(host.clock());
         try {
-            return hedged(task, context, host, permit, until);
+            return hedged(task, host, permit, until, due);
         } catch (Exception e) {
-            return new Retries<T>(this, retry, task, context, host, permit, until, begun).after(e);
+            return new Retries<T>(this, retry, task, host, permit, until, due).after(e);
         }
+    }
+
+    /** Now, on the clock of the host, if any policy wants to know: a look at the clock costs more than most of them. */
+    private long dueNow(Host host) {
+        return retry == null && limiter == null ? 0 : host.clock().nanoTime();
     }
 
     /**
@@ -137,28 +159,35 @@ record Policies(
      *
      * @param permit that of the breaker, if it is around
      * @param until when the retry ends; null or never for no limit
+     * @param due when the attempt is to begin: now
      */
     <T extends @Nullable Object> T hedged(
-            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
+            Callable<? extends T> task, Host host, @Nullable Permit permit, @Nullable Deadline until, long due)
             throws Exception {
         return hedge == null
-                ? attempt(task, context, host, permit, until)
+                ? attempt(task, host, permit, until, due)
                 : Hedged.run(this, hedge, task, host, permit, until);
     }
 
-    /** One attempt on the calling thread; the breaker, if it counts attempts, is asked here. */
-    <T extends @Nullable Object> T attempt(
-            Callable<? extends T> task, Context context, Host host, @Nullable Permit outer, @Nullable Deadline until)
+    /** One attempt among several, on a thread of its own. */
+    <T extends @Nullable Object> T hedge(Callable<? extends T> task, Host host, @Nullable Deadline until)
             throws Exception {
-        if (breaker == null || !breaker.countsAttempts()) {
-            return inSlot(task, context, host, outer, until);
+        return attempt(task, host, null, until, dueNow(host));
+    }
+
+    /** One attempt on the calling thread; the breaker, if it counts attempts, is asked here. */
+    private <T extends @Nullable Object> T attempt(
+            Callable<? extends T> task, Host host, @Nullable Permit outer, @Nullable Deadline until, long due)
+            throws Exception {
+        if (attemptBreaker == null) {
+            return inSlot(task, host, outer, until, due);
         }
-        Permit permit = breaker.admit(context.clock());
+        Permit permit = attemptBreaker.admit(host.clock());
         T value;
         try {
             value = permit.isTrial()
-                    ? Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, context, host, permit, until))
-                    : inSlot(task, context, host, permit, until);
+                    ? Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, host, permit, until, due))
+                    : inSlot(task, host, permit, until, due);
         } catch (Throwable t) {
             failed(permit, t, host);
             throw t;
@@ -185,31 +214,30 @@ record Policies(
      * the retry has no time left, is not.
      */
     private <T extends @Nullable Object> T inSlot(
-            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
+            Callable<? extends T> task, Host host, @Nullable Permit permit, @Nullable Deadline until, long due)
             throws Exception {
         if (bulkhead == null) {
-            return paced(task, context, host, permit, until);
+            return paced(task, host, permit, until, due);
         }
-        Bulkhead.Slot slot = bulkhead.enter(until == null ? context.clock().never() : until);
+        Bulkhead.Slot slot = bulkhead.enter(until == null ? host.clock().never() : until);
         try {
-            return paced(task, context, host, permit, until);
+            return paced(task, host, permit, until, dueNow(host));
         } finally {
             slot.close();
         }
     }
 
     private <T extends @Nullable Object> T paced(
-            Callable<? extends T> task, Context context, Host host, @Nullable Permit permit, @Nullable Deadline until)
+            Callable<? extends T> task, Host host, @Nullable Permit permit, @Nullable Deadline until, long due)
             throws Exception {
-        if (limiter != null) {
-            limiter.acquire(
-                    until == null ? context.deadline() : context.deadline().earlier(until));
+        if (limiter != null && !limiter.tryAcquire(host.clock(), due)) {
+            limiter.acquire(earliest(host, until));
         }
         if (permit != null) {
             permit.begin();
         }
         try {
-            return timed(task, context, host, until);
+            return timed(task, host, until);
         } catch (Throwable t) {
             boolean cutOff = t instanceof CancellationException || Cancellation.isInFlight(t);
             if (permit != null && cutOff && host.wasCutOffByItsDeadline()) {
@@ -219,16 +247,18 @@ record Policies(
         }
     }
 
-    private <T extends @Nullable Object> T timed(
-            Callable<? extends T> task, Context context, Host host, @Nullable Deadline until) throws Exception {
+    private static Deadline earliest(Host host, @Nullable Deadline until) {
+        Deadline around = host.context().deadline();
+        return until == null ? around : around.earlier(until);
+    }
+
+    private <T extends @Nullable Object> T timed(Callable<? extends T> task, Host host, @Nullable Deadline until)
+            throws Exception {
         Duration limit = timeout;
         if (until != null && !until.isNever()) {
             Duration left = until.remaining();
             limit = limit == null || left.compareTo(limit) < 0 ? left : limit;
         }
-        if (limit == null || context.deadline().remaining().compareTo(limit) <= 0) {
-            return task.call();
-        }
-        return AttemptFrame.run(task, host, limit);
+        return limit == null ? task.call() : AttemptFrame.run(task, host, limit);
     }
 }

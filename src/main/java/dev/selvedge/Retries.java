@@ -22,7 +22,6 @@ final class Retries<T extends @Nullable Object> {
     private final Policies policies;
     private final Retry retry;
     private final Callable<? extends T> task;
-    private final Context context;
     private final Host host;
     private final @Nullable Permit permit;
     private final Deadline until;
@@ -37,7 +36,6 @@ final class Retries<T extends @Nullable Object> {
             Policies policies,
             Retry retry,
             Callable<? extends T> task,
-            Context context,
             Host host,
             @Nullable Permit permit,
             Deadline until,
@@ -45,7 +43,6 @@ final class Retries<T extends @Nullable Object> {
         this.policies = policies;
         this.retry = retry;
         this.task = task;
-        this.context = context;
         this.host = host;
         this.permit = permit;
         this.until = until;
@@ -59,10 +56,11 @@ final class Retries<T extends @Nullable Object> {
             awaitNext(failure);
             attempts++;
             host.retries();
+            long due = now();
             try {
                 return Attempt.within(
-                        Attempt.again(attempts, elapsed(), failure),
-                        () -> policies.hedged(task, context, host, permit, until));
+                        Attempt.again(attempts, Duration.ofNanos(due - begun), failure),
+                        () -> policies.hedged(task, host, permit, until, due));
             } catch (Exception e) {
                 keep(failure);
                 failure = e;
@@ -87,7 +85,11 @@ final class Retries<T extends @Nullable Object> {
     }
 
     private Duration elapsed() {
-        return Duration.ofNanos(context.clock().nanoTime() - begun);
+        return Duration.ofNanos(now() - begun);
+    }
+
+    private long now() {
+        return host.clock().nanoTime();
     }
 
     /** Comes back when the next attempt is due; throws if there is none. */
@@ -99,7 +101,7 @@ final class Retries<T extends @Nullable Object> {
         Reason known = knownReason(failure);
         Decision decision = known != null
                 ? new GiveUp(known, null)
-                : retry.decide(attempts, failure, elapsed(), context.deadline());
+                : retry.decide(attempts, failure, elapsed(), host.context().deadline());
         switch (decision) {
             case GiveUp giveUp -> throw givenUp(failure, giveUp);
             case Again again -> pause(failure, again);
@@ -128,7 +130,7 @@ final class Retries<T extends @Nullable Object> {
         if (Here.isAskedToStop()) {
             return Reason.CANCELLED;
         }
-        if (context.deadline().passed()) {
+        if (host.context().deadline().passed()) {
             return Reason.DEADLINE;
         }
         return hasBreakerOpened() ? Reason.BREAKER_OPENED : null;
@@ -136,24 +138,22 @@ final class Retries<T extends @Nullable Object> {
 
     /** One that counts attempts and is open may let the next one through, once its cool-down is over. */
     private boolean hasBreakerOpened() {
-        CircuitBreaker breaker = policies.breaker();
-        if (breaker == null) {
-            return false;
-        }
-        return breaker.countsAttempts()
-                ? breaker.remainingCoolDown().isPositive()
-                : breaker.state() != CircuitBreaker.State.CLOSED;
+        CircuitBreaker around = policies.breaker();
+        CircuitBreaker inside = policies.attemptBreaker();
+        return (around != null && around.state() != CircuitBreaker.State.CLOSED)
+                || (inside != null && inside.remainingCoolDown().isPositive());
     }
 
     private void pause(Exception failure, Again again) throws InterruptedException {
-        if (context.listener() != null) {
-            context.tell(
-                    new ScopeEvent.AttemptFailed(scope(), fork(), attempts, failure, again.delay(), again.source()));
+        if (host.context().listener() != null) {
+            host.context()
+                    .tell(new ScopeEvent.AttemptFailed(
+                            scope(), fork(), attempts, failure, again.delay(), again.source()));
         }
         try {
-            boolean unused = context.clock()
+            boolean unused = host.clock()
                     .waiter(new BackOff(again.delay()))
-                    .await(context.clock().after(again.delay()));
+                    .await(host.clock().after(again.delay()));
         } catch (InterruptedException e) {
             e.addSuppressed(failure); // it is ours, made by the waiter
             tellOfEarlier(failure);
@@ -170,15 +170,16 @@ final class Retries<T extends @Nullable Object> {
             return cancelled;
         }
         if (fault != null) {
-            context.unhandled(scope(), fault);
+            host.context().unhandled(scope(), fault);
         }
         if (isExhausted(why.reason())) {
             GivenUp.add(failure);
         }
         earlier.removeIf(e -> e == failure);
-        if (context.listener() != null) {
-            context.tell(
-                    new ScopeEvent.RetryGaveUp(scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
+        if (host.context().listener() != null) {
+            host.context()
+                    .tell(new ScopeEvent.RetryGaveUp(
+                            scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
         } else {
             tellOfEarlier(failure);
         }
@@ -196,8 +197,8 @@ final class Retries<T extends @Nullable Object> {
 
     /** Failures that were to be made good, and were not, unless one that is seen says the same. Listeners have heard of them. */
     private void tellOfEarlier(Throwable seen) {
-        if (context.listener() == null && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
-            context.unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, seen));
+        if (host.context().listener() == null && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
+            host.context().unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, seen));
         }
     }
 

@@ -427,26 +427,15 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     }
 
     private <T extends @Nullable Object> T inThisThread(Callable<? extends T> task) {
-        if (limit == null && deadline == null && handover == Handover.NOTHING) {
-            Ledger ledger = Here.ledger();
-            Context around = Here.context(ledger);
-            if (around.listener() == null && takesPart(around, ledger)) {
-                return passing(task, around, ledger);
-            }
-        }
-        return execute(this, ledger -> new TaskFrame(ledger, this, task));
-    }
-
-    /** Whether the calling thread takes part in time already: the owner of a block on a virtual clock has to. */
-    private static boolean takesPart(Context around, @Nullable Ledger ledger) {
-        return !(around.clock() instanceof VirtualClock) || ledger != null || Here.fork() != null;
+        return limit == null && deadline == null && handover == Handover.NOTHING && Here.isQuiet()
+                ? passing(task)
+                : execute(this, ledger -> new TaskFrame(ledger, this, task));
     }
 
     /** Nothing can cut the call off but what is around it, and nobody wants to hear of it: it needs no block. */
-    private <T extends @Nullable Object> T passing(
-            Callable<? extends T> task, Context around, @Nullable Ledger ledger) {
+    private <T extends @Nullable Object> T passing(Callable<? extends T> task) {
         try {
-            return policies.callIn(ledger, task, around, passing);
+            return policies.callIn(task, passing);
         } catch (InterruptedException e) {
             throw Here.cancelledBy(e);
         } catch (Exception e) {
@@ -801,6 +790,11 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
                     + ", but the scope runs on " + time);
         }
         return deadline;
+    }
+
+    /** Whether the deadline of a scope that is opened now has passed already: with a length of its own, only if it has none. */
+    boolean isOver(Deadline own) {
+        return limit == null ? own.passed() : !limit.isPositive();
     }
 
     /** The time that a scope has which is opened now. */

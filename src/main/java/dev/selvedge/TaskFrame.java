@@ -55,7 +55,7 @@ class TaskFrame extends Frame {
     /** What the task comes to, under its policies. */
     @Nullable
     Object attempted() throws Exception {
-        return spec.policies().callIn(ledger, task, context, this);
+        return spec.policies().callIn(task, this);
     }
 
     private Throwable leaving(Throwable thrown, Ledger.Verdict verdict) {

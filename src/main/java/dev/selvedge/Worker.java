@@ -179,6 +179,11 @@ final class Worker extends Host implements Callable<@Nullable Object> {
     }
 
     @Override
+    Context context() {
+        return job.context;
+    }
+
+    @Override
     @Nullable
     ThreadFactory threads() {
         return job.threads();

@@ -5,8 +5,6 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.selvedge.time.VirtualClock;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -396,19 +394,7 @@ class DefaultsTest {
         Files.write(file, names);
     }
 
-    /** Runs it where the library was never used before. */
     private Object inside(Class<? extends Callable<Object>> program) throws Exception {
-        URL[] path = {services.toUri().toURL(), location(Selvedge.class), location(DefaultsTest.class)};
-        try (URLClassLoader fresh = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
-            Class<?> type = fresh.loadClass(program.getName());
-            assertThat(type).isNotSameAs(program);
-            var constructor = type.getDeclaredConstructor();
-            constructor.setAccessible(true);
-            return ((Callable<?>) constructor.newInstance()).call();
-        }
-    }
-
-    private static URL location(Class<?> type) {
-        return type.getProtectionDomain().getCodeSource().getLocation();
+        return NeverUsed.run(program, services);
     }
 }

@@ -29,9 +29,9 @@ sealed interface Circuit {
      * Calls pass.
      *
      * @param window counts their results
-     * @param permit what all of them get
+     * @param permit what all of them get; null if each has its own, since it matters how long they take
      */
-    record Closed(Window window, CircuitBreaker.Permit permit) implements Circuit {
+    record Closed(Window window, CircuitBreaker.@Nullable Permit permit) implements Circuit {
         @Override
         public CircuitBreaker.State state() {
             return CircuitBreaker.State.CLOSED;

@@ -266,6 +266,9 @@ public final class CircuitBreaker {
         /** That of a trial. */
         private final @Nullable Object series;
 
+        /** Whether it matters how long the call takes. */
+        private final boolean timed;
+
         /** When the call began, if that matters; written by the thread that makes the call. */
         private long begun;
 
@@ -277,6 +280,7 @@ public final class CircuitBreaker {
             this.live = live;
             this.window = window;
             this.series = series;
+            this.timed = settings().wantsDurations();
             this.begun = begun;
         }
 
@@ -298,7 +302,7 @@ public final class CircuitBreaker {
          * {@linkplain Settings#slowCalls slow}. No effect unless slow calls are counted.
          */
         public void begin() {
-            if (settings().wantsDurations()) {
+            if (timed) {
                 begun = live.now();
             }
         }
@@ -306,27 +310,22 @@ public final class CircuitBreaker {
         /** The call has succeeded. */
         public void succeeded() {
             Window w = window;
-            Settings settings = settings();
-            if (settings.slowAfter == null && w != null) {
-                if (isCurrent(w)) {
-                    w.succeeded(w.wantsTime() ? live.now() : 0);
-                }
+            if (w != null && !timed) {
+                w.succeeded(live.time());
                 return;
             }
             long now = live.now();
-            boolean slow = settings.slowAfter != null && now - begun >= Backoff.nanos(settings.slowAfter);
+            boolean slow = settings().areSlow(now - begun);
             if (w == null) {
                 if (slow) {
                     trialFailed(null);
                 } else {
                     trialSucceeded();
                 }
-            } else if (isCurrent(w)) {
-                if (!slow) {
-                    w.succeeded(now);
-                } else if (w.slow(now)) {
-                    trip(w, now, null);
-                }
+            } else if (!slow) {
+                w.succeeded(now);
+            } else if (w.slow(now)) {
+                trip(w, now, null);
             }
         }
 
@@ -367,7 +366,7 @@ public final class CircuitBreaker {
             Window w = window;
             if (w == null) {
                 trialFailed(e);
-            } else if (isCurrent(w)) {
+            } else {
                 long now = live.now();
                 if (w.failed(now)) {
                     trip(w, now, e);
@@ -384,12 +383,11 @@ public final class CircuitBreaker {
             }
         }
 
-        /** Whether the circuit that has admitted the call still stands. */
-        private boolean isCurrent(Window w) {
-            return live.get() instanceof Circuit.Closed closed && closed.window() == w;
-        }
-
+        /** A window that belongs to a circuit of before may be full of failures: it trips nothing any more. */
         private void trip(Window w, long now, @Nullable Throwable cause) {
+            if (!(live.get() instanceof Circuit.Closed closed && closed.window() == w)) {
+                return;
+            }
             long coolDown = settings().coolDownAfter(1);
             live.goOn(circuit -> Circuit.tripped(circuit, w, now, coolDown, cause));
         }
@@ -649,6 +647,10 @@ public final class CircuitBreaker {
         /** Whether it matters how long a call takes. */
         boolean wantsDurations() {
             return slowAfter != null;
+        }
+
+        private boolean areSlow(long nanos) {
+            return slowAfter != null && nanos >= Backoff.nanos(slowAfter);
         }
 
         int trials() {

@@ -3,25 +3,36 @@ package dev.selvedge.policy;
 import dev.selvedge.policy.CircuitBreaker.Permit;
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The circuit of a breaker on one clock, and how calls get leave from it. */
 final class LiveCircuit {
 
+    private static final VarHandle CIRCUIT;
+
+    static {
+        try {
+            CIRCUIT = MethodHandles.lookup().findVarHandle(LiveCircuit.class, "circuit", Circuit.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final CircuitBreaker breaker;
     private final TimeSource time;
 
     /** Goes on by the functions of {@link Circuit}; whoever brings that about tells of it. */
-    private final AtomicReference<Circuit> circuit;
+    private volatile Circuit circuit;
 
     LiveCircuit(CircuitBreaker breaker, TimeSource time) {
         this.breaker = breaker;
         this.time = time;
-        this.circuit = new AtomicReference<>(closed());
+        this.circuit = closed();
     }
 
     CircuitBreaker breaker() {
@@ -29,7 +40,11 @@ final class LiveCircuit {
     }
 
     Circuit get() {
-        return circuit.get();
+        return circuit;
+    }
+
+    TimeSource time() {
+        return time;
     }
 
     long now() {
@@ -38,22 +53,23 @@ final class LiveCircuit {
 
     /** One that has seen nothing yet. */
     Circuit.Closed closed() {
-        Window window = breaker.settings().window();
-        return new Circuit.Closed(window, new Permit(this, window, null, 0));
+        CircuitBreaker.Settings settings = breaker.settings();
+        Window window = settings.window();
+        return new Circuit.Closed(window, settings.wantsDurations() ? null : new Permit(this, window, null, 0));
     }
 
     void closeByHand() {
-        circuit.set(closed());
+        circuit = closed();
     }
 
     void goOn(UnaryOperator<Circuit> function) {
         while (true) {
-            Circuit before = circuit.get();
+            Circuit before = circuit;
             Circuit after = function.apply(before);
             if (after == before) {
                 return;
             }
-            if (circuit.compareAndSet(before, after)) {
+            if (CIRCUIT.compareAndSet(this, before, after)) {
                 if (!breaker.isForcedOpen()) {
                     breaker.tell(before.state(), after.state());
                 }
@@ -67,18 +83,17 @@ final class LiveCircuit {
             if (breaker.isForcedOpen()) {
                 throw refusal(" was opened by hand", ChronoUnit.FOREVER.getDuration(), null);
             }
-            Circuit before = circuit.get();
+            Circuit before = circuit;
             if (before instanceof Circuit.Closed closed) {
-                return breaker.settings().wantsDurations()
-                        ? new Permit(this, closed.window(), null, now())
-                        : closed.permit();
+                Permit forAll = closed.permit();
+                return forAll == null ? new Permit(this, closed.window(), null, now()) : forAll;
             }
             long now = now();
             Circuit after = Circuit.asked(before, now, breaker.settings().trials());
             if (after == before) {
                 throw refusal(before, now);
             }
-            if (circuit.compareAndSet(before, after)) {
+            if (CIRCUIT.compareAndSet(this, before, after)) {
                 Permit trial = new Permit(this, null, ((Circuit.HalfOpen) after).series(), now);
                 breaker.tell(before.state(), after.state());
                 return trial;

@@ -110,8 +110,9 @@ public final class RateLimiter {
         return (burst - 1) * interval;
     }
 
+    /** Of a weight, which is the burst at the most: by {@link #checkedTolerance} the product fits. */
     private long intervals(int n) {
-        return n > Backoff.MOST / interval ? Backoff.MOST : n * interval;
+        return Math.min(Backoff.MOST, n * interval);
     }
 
     // Without waiting.
@@ -133,6 +134,18 @@ public final class RateLimiter {
      */
     public boolean tryAcquire(TimeSource time) {
         return tryAcquire(1, time);
+    }
+
+    /**
+     * Passes as of a moment that the caller has just read from the clock, if that is possible: a look at the clock takes longer
+     * than all the rest.
+     *
+     * @param time what the limiter goes by
+     * @param now what its {@link TimeSource#nanoTime} has given
+     * @return false if the call came too early; it has changed nothing then
+     */
+    public boolean tryAcquire(TimeSource time, long now) {
+        return meters.on(Objects.requireNonNull(time, "time")).pass(1, now);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.selvedge.policy;
 
+import dev.selvedge.time.TimeSource;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -10,21 +11,42 @@ import org.jspecify.annotations.Nullable;
  * The results that a closed circuit looks back on. Successes are the many: they cost next to nothing. Only a failure, or a
  * slow success, is looked at closer.
  */
-sealed interface Window {
+abstract sealed class Window {
 
-    /** A call has succeeded, at a moment of the clock; that is given only if {@link #wantsTime}. */
-    void succeeded(long now);
+    /** Whether one more success makes no difference, so that nobody need be told of it. */
+    volatile boolean isSpotless;
+
+    private Window() {}
+
+    /** A call has succeeded just now. Only a window that goes by the time looks at the clock. */
+    final void succeeded(TimeSource time) {
+        if (!isSpotless) {
+            count(time);
+        }
+    }
+
+    /** A call has succeeded, and when was looked at anyway. */
+    final void succeeded(long now) {
+        if (!isSpotless) {
+            count(now);
+        }
+    }
+
+    /** Takes a success to account, whenever it was. */
+    void count(TimeSource time) {
+        count(0);
+    }
+
+    /** Takes a success to account. */
+    abstract void count(long now);
 
     /** A call has failed: whether the circuit is to open. */
-    boolean failed(long now);
+    abstract boolean failed(long now);
 
     /** A call has succeeded, and was slow: whether the circuit is to open. */
-    boolean slow(long now);
+    abstract boolean slow(long now);
 
-    /** Whether a success has to say when it was. */
-    boolean wantsTime();
-
-    CircuitBreaker.Counts counts(long now);
+    abstract CircuitBreaker.Counts counts(long now);
 
     /** How much is too much. */
     record Limits(double failureRate, double slowRate, int minimumCalls) {
@@ -35,41 +57,43 @@ sealed interface Window {
         }
     }
 
-    /** Failures in a row. */
-    final class Consecutive implements Window {
+    /**
+     * Failures in a row.
+     *
+     * <p>A failure is counted first, and spoils after that; a success goes the other way round. So when all have come through, it is
+     * not spotless with a failure.
+     */
+    static final class Consecutive extends Window {
 
         private final int most;
         private final AtomicInteger failures = new AtomicInteger();
 
         Consecutive(int most) {
             this.most = most;
+            this.isSpotless = true;
         }
 
         @Override
-        public void succeeded(long now) {
-            if (failures.get() != 0) {
-                failures.set(0);
-            }
+        void count(long now) {
+            isSpotless = true;
+            failures.set(0);
         }
 
         @Override
-        public boolean failed(long now) {
-            return failures.incrementAndGet() >= most;
+        boolean failed(long now) {
+            boolean isTooMany = failures.incrementAndGet() >= most;
+            isSpotless = false;
+            return isTooMany;
         }
 
         @Override
-        public boolean slow(long now) {
+        boolean slow(long now) {
             succeeded(now);
             return false;
         }
 
         @Override
-        public boolean wantsTime() {
-            return false;
-        }
-
-        @Override
-        public CircuitBreaker.Counts counts(long now) {
+        CircuitBreaker.Counts counts(long now) {
             int n = failures.get();
             return new CircuitBreaker.Counts(n, n, 0);
         }
@@ -78,13 +102,19 @@ sealed interface Window {
     /**
      * The last calls, so many. A success is one more in a striped counter; a failure remembers how many calls there had been
      * by then, and that is all it takes to know how many failures lie within the last calls.
+     *
+     * <p>Once all of the last calls have succeeded, one more success changes nothing, and is not even counted until the next
+     * failure: all goes well nearly always.
      */
-    final class LastCalls implements Window {
+    static final class LastCalls extends Window {
 
         private final int size;
         private final Limits limits;
         private final LongAdder calls = new LongAdder();
         private final ReentrantLock lock = new ReentrantLock();
+
+        /** How many calls there had been by the latest one that failed or was slow. Written under the lock. */
+        private volatile long latest;
 
         // Guarded by the lock.
         private final Moments failures;
@@ -98,25 +128,39 @@ sealed interface Window {
         }
 
         @Override
-        public void succeeded(long now) {
+        void count(long now) {
             calls.increment();
+            if (calls.sum() - latest >= size) {
+                becomeSpotless();
+            }
+        }
+
+        private void becomeSpotless() {
+            lock.lock();
+            try {
+                isSpotless = calls.sum() - latest >= size;
+            } finally {
+                lock.unlock();
+            }
         }
 
         @Override
-        public boolean failed(long now) {
+        boolean failed(long now) {
             return noted(failures);
         }
 
         @Override
-        public boolean slow(long now) {
+        boolean slow(long now) {
             return noted(slow);
         }
 
         private boolean noted(Moments where) {
-            calls.increment();
             lock.lock();
             try {
-                where.add(calls.sum());
+                calls.increment();
+                latest = calls.sum();
+                isSpotless = false;
+                where.add(latest);
                 return limits.areExceeded(counts());
             } finally {
                 lock.unlock();
@@ -124,12 +168,7 @@ sealed interface Window {
         }
 
         @Override
-        public boolean wantsTime() {
-            return false;
-        }
-
-        @Override
-        public CircuitBreaker.Counts counts(long now) {
+        CircuitBreaker.Counts counts(long now) {
             lock.lock();
             try {
                 return counts();
@@ -189,7 +228,7 @@ sealed interface Window {
     }
 
     /** The calls of the last while, in ten parts: what lies back nine parts and the one that runs counts. */
-    final class LastWhile implements Window {
+    static final class LastWhile extends Window {
 
         private static final int PARTS = 10;
 
@@ -220,18 +259,23 @@ sealed interface Window {
         }
 
         @Override
-        public void succeeded(long now) {
+        void count(TimeSource time) {
+            count(time.nanoTime());
+        }
+
+        @Override
+        void count(long now) {
             at(now).calls.increment();
         }
 
         @Override
-        public boolean failed(long now) {
+        boolean failed(long now) {
             Part current = at(now);
             return noted(current, current.failures, now);
         }
 
         @Override
-        public boolean slow(long now) {
+        boolean slow(long now) {
             Part current = at(now);
             return noted(current, current.slow, now);
         }
@@ -243,12 +287,7 @@ sealed interface Window {
         }
 
         @Override
-        public boolean wantsTime() {
-            return true;
-        }
-
-        @Override
-        public CircuitBreaker.Counts counts(long now) {
+        CircuitBreaker.Counts counts(long now) {
             long oldest = now / part - PARTS;
             long calls = 0;
             long failures = 0;

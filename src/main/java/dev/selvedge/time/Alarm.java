@@ -59,11 +59,12 @@ public abstract class Alarm {
      * @return true if it never will; false if it rings, has rung or was stopped before
      */
     public final boolean stop() {
-        if (STATE.compareAndSet(this, NEW, SILENCED)) {
-            return true;
+        int s = state;
+        while (s < OVER && !STATE.compareAndSet(this, s, s == NEW ? SILENCED : OVER)) {
+            s = state;
         }
-        if (!STATE.compareAndSet(this, SET, OVER)) {
-            return false;
+        if (s != SET) {
+            return s == NEW;
         }
         Timer timer = filed;
         if (timer != null) {

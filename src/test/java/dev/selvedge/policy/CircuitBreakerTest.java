@@ -496,7 +496,7 @@ class CircuitBreakerTest {
             Window window = new Window.LastCalls(size, new Window.Limits(2, 2, 1));
             List<Integer> all = new ArrayList<>();
             for (int i = 0; i < 2_000; i++) {
-                int result = dice.nextInt(i % 500 < 250 ? 3 : 20);
+                int result = dice.nextInt(new int[] {3, 20, 400}[i / 250 % 3]);
                 boolean unused = switch (result) {
                     case 0 -> window.failed(0);
                     case 1 -> window.slow(0);

@@ -272,4 +272,16 @@ class RateLimiterTest {
         }
         assertThat(RateLimiter.of(1, ofNanos(1)).tryAcquire(clock)).isTrue();
     }
+
+    @Test
+    void a_call_can_pass_as_of_a_moment_that_was_just_read(VirtualClock clock) {
+        long now = clock.nanoTime();
+
+        assertThat(tenASecond.tryAcquire(clock, now)).isTrue();
+        assertThat(tenASecond.tryAcquire(clock, now)).isFalse();
+        assertThat(tenASecond.tryAcquire(clock, now + ofMillis(100).toNanos() - 1))
+                .isFalse();
+        assertThat(tenASecond.tryAcquire(clock, now + ofMillis(100).toNanos())).isTrue();
+        assertThat(tenASecond.tryAcquire(clock)).as("two have passed").isFalse();
+    }
 }
