@@ -27,8 +27,8 @@ final class Guard {
             Limit.time("map", "scope().map", "fixed pool of nCPU", 2 * 0.3),
             Limit.time("map", "scope().map", "virtual-thread executor", 2 * 0.3),
             Limit.time("map-limited", "concurrency(64).map", "scope and semaphore", 2 * 0.08),
-            // Twice its bar is 0.2, which is not reached yet: twice what was measured.
-            Limit.time("breaker", "of 100 calls", RESILIENCE4J, 0.6),
+            Limit.time("breaker", "in a row", RESILIENCE4J, 2 / 10.0),
+            Limit.time("breaker", "of 100 calls", RESILIENCE4J, 2 / 10.0),
             Limit.bytes("breaker", "in a row", 0),
             Limit.bytes("breaker", "of 100 calls", 0),
             Limit.bytes("breaker", "of 10 s", 0),
@@ -50,7 +50,7 @@ final class Guard {
         static Limit time(String suite, String contender, String other, double most) {
             return new Limit(
                     suite,
-                    "time of %s × %s".formatted(contender, other),
+                    "time: %s × %s".formatted(contender, other),
                     most,
                     size -> summary(size, contender).ratio()
                             / summary(size, other).ratio());
@@ -60,7 +60,7 @@ final class Guard {
         static Limit bytes(String suite, String contender, double most) {
             return new Limit(
                     suite,
-                    "bytes of " + contender,
+                    "bytes: " + contender,
                     most,
                     size -> Math.rint(summary(size, contender).bytesPerCall() / size.n()));
         }
