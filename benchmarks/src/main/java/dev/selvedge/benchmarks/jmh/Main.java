@@ -43,7 +43,7 @@ public final class Main {
             usage: [SETTING] [OPTION of JMH]... [REGEXP]...
 
             SETTING
-              full    as the results of docs/benchmarks are made: takes hours (default)
+              full    all sizes, in several JVMs: takes hours (default)
               quick   fewer sizes and shorter: under five minutes for all suites
               once    each benchmark once, in this JVM, to see that it runs: keeps no results
 
