@@ -72,7 +72,7 @@ final class Bulk extends OpenScope {
 
     @SuppressWarnings("unchecked") // it is called with the items it was given with, and only its own results
     Bulk(Ledger ledger, ScopeSpec spec, Task.Of<?, ?, ?> fn, Function<Bulk, Feed> feed, Harvest harvest) {
-        super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
+        super(ledger, spec, new Object[FIRST_ROSTER]);
         ledger.tellPosted();
         this.policies = spec.policies();
         this.conduct = spec.conduct();

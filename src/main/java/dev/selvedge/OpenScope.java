@@ -64,7 +64,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     private Ledger.@Nullable Verdict left;
 
-    OpenScope(Ledger ledger, ScopeSpec spec, Callable<?>[] slots) {
+    OpenScope(Ledger ledger, ScopeSpec spec, @Nullable Object[] slots) {
         super(ledger, spec);
         factory = spec.conduct().threads();
         budget = Budget.of(spec.conduct().tolerance());
