@@ -256,7 +256,7 @@ final class Bulk extends OpenScope {
     }
 
     void tellStarted(Worker worker) {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             String name = nameOf(worker.index);
             if (!feed.isThreadPerItem()) {
                 context.tell(new ScopeEvent.ForkCreated(displayName(), name));
@@ -272,7 +272,7 @@ final class Bulk extends OpenScope {
         } else if (how == Counts.SUCCEEDED && budget != null) {
             budget.succeeded(this);
         }
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             announceCancel();
             Outcome<?> outcome = error != null
                     ? new Outcome.Failure<>(error)
@@ -401,7 +401,7 @@ final class Bulk extends OpenScope {
             return;
         }
         List<Throwable> rest = new ArrayList<>(ruinedToo);
-        if (context.listener() == null) {
+        if (!context.hasListener()) {
             rest.removeIf(e -> FailureGroup.areOfOneCause(e, first.error));
         }
         if (!isThrown) {
