@@ -189,10 +189,8 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             while (job.isReported() && !isNews() && job.reason() == null) {
                 awaitNews(job.reportIfDue());
             }
-            pauseWhile(
-                    () -> running.get() > 0,
-                    PAUSE_NANOS,
-                    true); // to be woken takes longer than the last items, if they are quick
+            // To be woken takes longer than the last items, if they are quick.
+            pauseWhile(() -> running.get() > 0, PAUSE_NANOS, true);
         }
 
         private boolean isWanted() {
