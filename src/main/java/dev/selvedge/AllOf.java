@@ -1,12 +1,11 @@
 package dev.selvedge;
 
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** All, or none: the first failure cancels the others. */
 final class AllOf extends Gathering {
 
-    AllOf(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+    AllOf(Ledger ledger, ScopeSpec spec, Object[] tasks, @Nullable String @Nullable [] names) {
         super(ledger, spec, tasks, names);
     }
 

@@ -72,7 +72,7 @@ final class Bulk extends OpenScope {
 
     @SuppressWarnings("unchecked") // it is called with the items it was given with, and only its own results
     Bulk(Ledger ledger, ScopeSpec spec, Task.Of<?, ?, ?> fn, Function<Bulk, Feed> feed, Harvest harvest) {
-        super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
+        super(ledger, spec, new Object[FIRST_ROSTER]);
         ledger.tellPosted();
         this.policies = spec.policies();
         this.conduct = spec.conduct();
@@ -256,7 +256,7 @@ final class Bulk extends OpenScope {
     }
 
     void tellStarted(Worker worker) {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             String name = nameOf(worker.index);
             if (!feed.isThreadPerItem()) {
                 context.tell(new ScopeEvent.ForkCreated(displayName(), name));
@@ -272,7 +272,7 @@ final class Bulk extends OpenScope {
         } else if (how == Counts.SUCCEEDED && budget != null) {
             budget.succeeded(this);
         }
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             announceCancel();
             Outcome<?> outcome = error != null
                     ? new Outcome.Failure<>(error)
@@ -401,7 +401,7 @@ final class Bulk extends OpenScope {
             return;
         }
         List<Throwable> rest = new ArrayList<>(ruinedToo);
-        if (context.listener() == null) {
+        if (!context.hasListener()) {
             rest.removeIf(e -> FailureGroup.areOfOneCause(e, first.error));
         }
         if (!isThrown) {

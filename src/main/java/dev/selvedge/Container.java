@@ -84,7 +84,7 @@ sealed interface Container {
      * The JDK's scope. A record, since the JIT takes the fields of records for constants, as it must for method handles to be
      * inlined.
      *
-     * @param opener from a name or null, and a thread factory
+     * @param opener from a name and a thread factory
      * @param forker of a scope and a callable
      * @param joiner of a scope
      * @param closer of a scope
@@ -93,6 +93,9 @@ sealed interface Container {
             implements Container {
 
         private static final String TYPE = "java.util.concurrent.StructuredTaskScope";
+
+        /** Without a name, the JDK would make one of its class and an address, each time: 350 bytes. */
+        private static final String UNNAMED = "scope";
 
         static Structured find() throws ReflectiveOperationException {
             MethodHandles.Lookup lookup = MethodHandles.publicLookup();
@@ -118,8 +121,9 @@ sealed interface Container {
 
         @Override
         public Object open(@Nullable String name, ThreadFactory factory) {
+            String shown = name == null ? UNNAMED : name;
             try {
-                return (Object) opener.invokeExact(name, factory);
+                return (Object) opener.invokeExact(shown, factory);
             } catch (Throwable e) {
                 throw Sneaky.sneak(e);
             }
@@ -195,14 +199,14 @@ sealed interface Container {
         }
 
         @SuppressWarnings("UnusedMethod") // by its method handle
-        private Object opened(@Nullable String name, ThreadFactory factory) throws Throwable {
+        private Object opened(String name, ThreadFactory factory) throws Throwable {
             UnaryOperator<Object> configure = defaults -> configured(defaults, name, factory);
             return (Object) open.invokeExact((Object) joiner.invokeExact(), configure);
         }
 
-        private Object configured(Object defaults, @Nullable String name, ThreadFactory factory) {
+        private Object configured(Object defaults, String name, ThreadFactory factory) {
             try {
-                Object named = name == null ? defaults : (Object) withName.invokeExact(defaults, name);
+                Object named = (Object) withName.invokeExact(defaults, name);
                 return (Object) withThreadFactory.invokeExact(named, factory);
             } catch (Throwable e) {
                 throw Sneaky.sneak(e);

@@ -101,7 +101,15 @@ record Context(
     }
 
     /**
-     * Tells an event. Callers look at {@link #listener} first, so that nothing is built when nobody listens. The interrupt
+     * Whether somebody is told of events. Paths that are run for each fork ask this and not for the listener: the JIT inlines no
+     * method with a class in its signature that nobody has loaded yet.
+     */
+    boolean hasListener() {
+        return listener != null;
+    }
+
+    /**
+     * Tells an event. Callers look at {@link #hasListener} first, so that nothing is built when nobody listens. The interrupt
      * flag is put aside meanwhile; a request that is posted while the listener runs is posted again after it.
      */
     void tell(ScopeEvent event) {

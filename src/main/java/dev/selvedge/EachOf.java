@@ -1,12 +1,11 @@
 package dev.selvedge;
 
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** Each for itself: a failure is an outcome, and the others go on. */
 final class EachOf extends Gathering {
 
-    EachOf(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+    EachOf(Ledger ledger, ScopeSpec spec, Object[] tasks, @Nullable String @Nullable [] names) {
         super(ledger, spec, tasks, names);
     }
 

@@ -50,9 +50,9 @@ public final class FanOut {
             return n;
         }
 
-        private Callable<?>[] tasks() {
+        private Object[] tasks() {
             int n = count();
-            Callable<?>[] tasks = new Callable<?>[n];
+            Object[] tasks = new Object[n];
             for (Link l = this; l != null; l = l.before) {
                 tasks[--n] = l.task;
             }

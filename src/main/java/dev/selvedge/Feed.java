@@ -4,6 +4,7 @@ import dev.selvedge.time.Deadline;
 import dev.selvedge.time.Waiter;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,9 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
     /** So long the owner looks on before it starts another thread: what a start costs is little beside it. */
     static final int PAUSE_NANOS = 15_000;
+
+    /** So long it takes to wake a sleeping thread, on the way there as on the way back: who sleeps for less is late. */
+    static final int WAKE_NANOS = 50_000;
 
     final Bulk job;
 
@@ -105,13 +109,14 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
     /**
      * Pauses while something lasts, but only a moment, and stays ready to run.
      *
+     * @param nanos that moment
      * @param yields whether others run first, whose carrier may have been woken on this very processor; if the machine is
      *     busy, that may take longer
      */
     @SuppressWarnings("ThreadPriorityCheck") // see above
-    final void pauseWhile(BooleanSupplier lasts, boolean yields) {
+    final void pauseWhile(BooleanSupplier lasts, int nanos, boolean yields) {
         boolean gives = yields || Thread.currentThread().isVirtual();
-        long until = job.now() + PAUSE_NANOS;
+        long until = job.now() + nanos;
         while (lasts.getAsBoolean() && job.now() - until < 0) {
             if (gives) {
                 Thread.yield();
@@ -130,15 +135,24 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
         /** When so many pauses will do for what is left, another thread comes too late. */
         private static final int LAST_PAUSES = 4;
 
+        /** Items that are taken more quickly are too quick for another thread: the two would wait for each other at the counter. */
+        private static final int MOST_A_PAUSE = 200;
+
         /** Once items were seen to take long, so many threads are started without a look at whether others have begun. */
         private static final int FEW = 64;
 
         private static final int LONGEST_LOOK = 1_000_000;
 
+        /** So many numbers fill two cache lines, which processors fetch together. */
+        private static final int LINE = 32;
+
         private final @Nullable Object[] items;
 
-        /** The next one to be taken. Up by workers, beyond the end by those that find nothing. */
-        private final AtomicInteger next = new AtomicInteger();
+        /** The next one to be taken, with no neighbours. Up by workers, beyond the end by those that find nothing. */
+        private final AtomicIntegerArray next = new AtomicIntegerArray(2 * LINE + 1);
+
+        /** Set with the last one. The owner looks here: with a look at the counter it would slow down who counts. */
+        private volatile boolean allTaken;
 
         /** Threads that have claimed. */
         private final AtomicInteger begun = new AtomicInteger();
@@ -155,6 +169,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
         OfArray(Bulk job, @Nullable Object[] items) {
             super(job);
             this.items = items;
+            this.allTaken = items.length == 0;
         }
 
         @Override
@@ -174,6 +189,8 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
             while (job.isReported() && !isNews() && job.reason() == null) {
                 awaitNews(job.reportIfDue());
             }
+            // To be woken takes longer than the last items, if they are quick.
+            pauseWhile(() -> running.get() > 0, PAUSE_NANOS, true);
         }
 
         private boolean isWanted() {
@@ -193,7 +210,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
         private void awaitBegun(boolean pauses) throws InterruptedException {
             int most = started - started / 2;
             if (pauses) {
-                pauseWhile(() -> begun.get() < most && isWanted(), true);
+                pauseWhile(() -> begun.get() < most && isWanted(), WAKE_NANOS, true);
             }
             awaited = most;
             while (begun.get() < most && isWanted()) {
@@ -209,20 +226,23 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
          */
         private int moreThan(int last) throws InterruptedException {
             for (int look = PAUSE_NANOS; isWanted(); look = Math.min(2 * look, LONGEST_LOOK)) {
-                int before = next.get();
+                int before = next.get(LINE);
                 long begin = job.now();
                 if (look <= 2 * PAUSE_NANOS) {
-                    pauseWhile(this::isWanted, last == 1);
+                    pauseWhile(this::isWanted, PAUSE_NANOS, last == 1);
                 } else {
                     awaitNews(job.context.clock().after(Duration.ofNanos(look)));
                     job.reportIfDue();
                 }
-                int taken = next.get() - before;
+                int taken = next.get(LINE) - before;
                 long pauses = Math.max(1, (job.now() - begin) / PAUSE_NANOS);
                 if (taken < started * pauses) {
                     return Math.min(2 * last, items.length);
                 }
-                if (started < Jvm.PROCESSORS && items.length - next.get() > LAST_PAUSES * (taken / pauses)) {
+                long rate = taken / pauses;
+                if (started < Jvm.PROCESSORS
+                        && rate < MOST_A_PAUSE
+                        && items.length - next.get(LINE) > LAST_PAUSES * rate) {
                     return 1;
                 }
             }
@@ -238,10 +258,13 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
         @Override
         boolean claim(Worker worker) {
-            int i = next.getAndIncrement();
+            int i = next.getAndIncrement(LINE);
             if (i < items.length) {
                 worker.index = i;
                 worker.item = items[i];
+                if (i == items.length - 1) {
+                    allTaken = true;
+                }
                 return true;
             }
             if (i == items.length) {
@@ -252,7 +275,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
         @Override
         boolean isAllTaken() {
-            return next.get() >= items.length;
+            return allTaken;
         }
 
         @Override
@@ -275,7 +298,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
 
         @Override
         long started() {
-            return Math.min(next.get(), items.length);
+            return Math.min(next.get(LINE), items.length);
         }
 
         @Override

@@ -4,7 +4,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** The first successes, so many as are wanted: they cancel the others. One for a race, more for a quorum. */
@@ -33,7 +32,7 @@ final class FirstOf extends Gathering {
     @SuppressWarnings("unused") // through FAILED
     private volatile int failed;
 
-    FirstOf(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, int wanted) {
+    FirstOf(Ledger ledger, ScopeSpec spec, Object[] tasks, int wanted) {
         super(ledger, spec, tasks, null);
         this.winners = new ForkTask<?>[wanted];
     }

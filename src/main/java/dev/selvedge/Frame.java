@@ -147,7 +147,7 @@ abstract class Frame extends Host {
     abstract @Nullable Object execute() throws Throwable;
 
     final void tellOpened() {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             context.tell(new ScopeEvent.ScopeOpened(displayName()));
             if (limit != null) {
                 context.tell(new ScopeEvent.DeadlineSet(displayName(), limit.length));
@@ -156,7 +156,7 @@ abstract class Frame extends Host {
     }
 
     final void tellClosed() {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             context.tell(new ScopeEvent.ScopeClosed(displayName(), elapsed()));
         }
     }
@@ -240,7 +240,7 @@ abstract class Frame extends Host {
 
     /** Tells the listener that this block was cancelled, if it was and nobody has told so. */
     final void announceCancel() {
-        if (context.listener() == null) {
+        if (!context.hasListener()) {
             return;
         }
         CancelReason why = reason();

@@ -15,7 +15,7 @@ abstract class Gathering extends OpenScope {
     private boolean interrupted;
 
     /** The array is taken over: each task gives its place to its fork. */
-    Gathering(Ledger ledger, ScopeSpec spec, Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+    Gathering(Ledger ledger, ScopeSpec spec, Object[] tasks, @Nullable String @Nullable [] names) {
         super(ledger, spec, tasks);
         ledger.tellPosted();
         this.names = names;

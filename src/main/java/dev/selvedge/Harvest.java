@@ -147,6 +147,11 @@ abstract sealed class Harvest {
         final int taken() {
             return taken;
         }
+
+        /** An array of the right size, to be filled; the one in which they lie, if that has it. */
+        final @Nullable Object[] all() {
+            return pieces.length == 1 && pieces[0].length == taken ? pieces[0] : new Object[taken];
+        }
     }
 
     /** The values of all. */
@@ -181,7 +186,7 @@ abstract sealed class Harvest {
         @Override
         @Nullable
         Object[] result() {
-            @Nullable Object[] values = new Object[taken()];
+            @Nullable Object[] values = all();
             for (int i = 0; i < values.length; i++) {
                 Object value = at(i);
                 values[i] = value == NULL ? null : value;

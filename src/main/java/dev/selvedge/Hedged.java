@@ -65,7 +65,7 @@ final class Hedged extends OpenScope {
             Host host,
             @Nullable Permit permit,
             @Nullable Deadline until) {
-        super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
+        super(ledger, spec, new Object[FIRST_ROSTER]);
         this.policies = policies;
         this.hedge = hedge;
         this.task = task;

@@ -99,7 +99,7 @@ final class Here {
         }
         Ledger ledger = ledger();
         Context around = context(ledger);
-        return around.listener() == null
+        return !around.hasListener()
                 && (!(around.clock() instanceof VirtualClock) || ledger != null || fork() != null);
     }
 

@@ -61,7 +61,7 @@ final class LiveScope extends OpenScope {
     private Ledger.@Nullable Verdict verdict;
 
     LiveScope(Ledger ledger, ScopeSpec spec, Task.Of<? super Scope, ?, ?> body) {
-        super(ledger, spec, new Callable<?>[FIRST_ROSTER]);
+        super(ledger, spec, new Object[FIRST_ROSTER]);
         this.body = body;
         this.policies = spec.policies();
         this.isolated = spec.conduct().goesOn();

@@ -64,7 +64,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     private Ledger.@Nullable Verdict left;
 
-    OpenScope(Ledger ledger, ScopeSpec spec, Callable<?>[] slots) {
+    OpenScope(Ledger ledger, ScopeSpec spec, @Nullable Object[] slots) {
         super(ledger, spec);
         factory = spec.conduct().threads();
         budget = Budget.of(spec.conduct().tolerance());
@@ -340,7 +340,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     // What forks tell: their threads.
 
     void forkStarted(ForkTask<?> fork) {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             context.tell(new ScopeEvent.ForkStarted(displayName(), nameOf(fork)));
         }
     }
@@ -367,7 +367,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         } else if (fork.hasFailed()) {
             failed(fork, fork.failure());
         }
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             if (fork.wasCutOff()) {
                 announceCancel();
             }
@@ -520,13 +520,13 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     void tellCreated(ForkTask<?> fork) {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             context.tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)));
         }
     }
 
     private void tellEnded(ForkTask<?> fork, Outcome<?> how) {
-        if (context.listener() != null) {
+        if (context.hasListener()) {
             context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), how));
         }
     }

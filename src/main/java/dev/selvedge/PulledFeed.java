@@ -181,7 +181,7 @@ abstract sealed class PulledFeed extends Feed {
                 withoutPause--;
                 return isAllTaken();
             }
-            pauseWhile(() -> !isAllTaken(), true);
+            pauseWhile(() -> !isAllTaken(), PAUSE_NANOS, true);
             if (isAllTaken()) {
                 penalty = 1;
                 return true;

@@ -145,7 +145,7 @@ final class Retries<T extends @Nullable Object> {
     }
 
     private void pause(Exception failure, Again again) throws InterruptedException {
-        if (host.context().listener() != null) {
+        if (host.context().hasListener()) {
             host.context()
                     .tell(new ScopeEvent.AttemptFailed(
                             scope(), fork(), attempts, failure, again.delay(), again.source()));
@@ -176,7 +176,7 @@ final class Retries<T extends @Nullable Object> {
             GivenUp.add(failure);
         }
         earlier.removeIf(e -> e == failure);
-        if (host.context().listener() != null) {
+        if (host.context().hasListener()) {
             host.context()
                     .tell(new ScopeEvent.RetryGaveUp(
                             scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
@@ -197,7 +197,7 @@ final class Retries<T extends @Nullable Object> {
 
     /** Failures that were to be made good, and were not, unless one that is seen says the same. Listeners have heard of them. */
     private void tellOfEarlier(Throwable seen) {
-        if (host.context().listener() == null && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
+        if (!host.context().hasListener() && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
             host.context().unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, seen));
         }
     }

@@ -27,10 +27,10 @@ final class Roster {
         }
     }
 
-    static final Roster EMPTY = new Roster(new Callable<?>[0]);
+    static final Roster EMPTY = new Roster(new Object[0]);
 
     /** Forks up to the count; behind it lies what its maker put there: a gathering its tasks, each until it is forked. */
-    private final @Nullable Callable<?>[] slots;
+    private final @Nullable Object[] slots;
 
     /** Whether ids of threads do not ascend: only where users make the threads. Set before such a thread is in its place. */
     private volatile boolean unordered;
@@ -38,11 +38,11 @@ final class Roster {
     /** Published by a release store after the fork's place is filled. */
     private int count;
 
-    Roster(@Nullable Callable<?>[] slots) {
+    Roster(@Nullable Object[] slots) {
         this(slots, 0);
     }
 
-    private Roster(@Nullable Callable<?>[] slots, int count) {
+    private Roster(@Nullable Object[] slots, int count) {
         this.slots = slots;
         this.count = count;
     }
@@ -75,7 +75,7 @@ final class Roster {
 
     /** A roster with room for more and without the forks that are done: what endless loops of forks do not pile up in. */
     Roster swept() {
-        @Nullable Callable<?>[] live = new Callable<?>[slots.length];
+        @Nullable Object[] live = new Object[slots.length];
         int n = 0;
         for (int i = 0; i < count; i++) {
             ForkTask<?> f = at(i);
@@ -97,7 +97,7 @@ final class Roster {
 
     /** What lies at a place that no fork has taken yet. */
     Callable<?> slot(int i) {
-        return Objects.requireNonNull(slots[i]);
+        return (Callable<?>) Objects.requireNonNull(slots[i]);
     }
 
     int capacity() {

@@ -58,7 +58,6 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     static final ScopeSpec PLAIN = new ScopeSpec(null, null, null, Conduct.PLAIN, Policies.NONE, Handover.NOTHING);
 
-    private static final Callable<?>[] NO_TASKS = {};
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private final @Nullable String name;
@@ -513,7 +512,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> List<T> gather(Callable<? extends T>... tasks) {
-        return gatherAll(checked(Objects.requireNonNull(tasks, "tasks").clone()));
+        return gatherAll(copyOf(tasks));
     }
 
     /**
@@ -525,15 +524,15 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      * @return an unmodifiable list, never partial; empty for no tasks, at once
      */
     public <T extends @Nullable Object> List<T> gather(Collection<? extends Callable<? extends T>> tasks) {
-        return gatherAll(checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)));
+        return gatherAll(checked(Objects.requireNonNull(tasks, "tasks").toArray()));
     }
 
-    private <T extends @Nullable Object> List<T> gatherAll(Callable<?>[] tasks) {
+    private <T extends @Nullable Object> List<T> gatherAll(Object[] tasks) {
         return tasks.length == 0 ? List.of() : new Values<>(gatherAll(tasks, null));
     }
 
     @Nullable
-    Object[] gatherAll(Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+    Object[] gatherAll(Object[] tasks, @Nullable String @Nullable [] names) {
         return ScopeSpec.<@Nullable Object[]>execute(this, ledger -> new AllOf(ledger, this, tasks, names));
     }
 
@@ -549,7 +548,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> T race(Callable<? extends T>... tasks) {
-        return raceAll(checked(Objects.requireNonNull(tasks, "tasks").clone()));
+        return raceAll(copyOf(tasks));
     }
 
     /**
@@ -563,10 +562,10 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      * @throws ScopeFailedException if all fail; the cause is the first failure in time
      */
     public <T extends @Nullable Object> T race(Collection<? extends Callable<? extends T>> tasks) {
-        return raceAll(checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)));
+        return raceAll(checked(Objects.requireNonNull(tasks, "tasks").toArray()));
     }
 
-    private <T extends @Nullable Object> T raceAll(Callable<?>[] tasks) {
+    private <T extends @Nullable Object> T raceAll(Object[] tasks) {
         if (tasks.length == 0) {
             throw new NoSuchElementException("a race needs at least one task, and tasks is empty");
         }
@@ -587,7 +586,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     @SafeVarargs
     @SuppressWarnings("varargs") // the array is only read
     public final <T extends @Nullable Object> List<T> quorum(int n, Callable<? extends T>... tasks) {
-        return quorumOf(n, checked(Objects.requireNonNull(tasks, "tasks").clone()));
+        return quorumOf(n, copyOf(tasks));
     }
 
     /**
@@ -604,10 +603,10 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      *     in time
      */
     public <T extends @Nullable Object> List<T> quorum(int n, Collection<? extends Callable<? extends T>> tasks) {
-        return quorumOf(n, checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)));
+        return quorumOf(n, checked(Objects.requireNonNull(tasks, "tasks").toArray()));
     }
 
-    private <T extends @Nullable Object> List<T> quorumOf(int n, Callable<?>[] tasks) {
+    private <T extends @Nullable Object> List<T> quorumOf(int n, Object[] tasks) {
         if (n < 1 || n > tasks.length) {
             throw new IllegalArgumentException(
                     "n must be from 1 to the number of tasks, which is " + tasks.length + ": " + n);
@@ -615,7 +614,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
         return new Values<>(firstOf(n, tasks));
     }
 
-    private @Nullable Object[] firstOf(int n, Callable<?>[] tasks) {
+    private @Nullable Object[] firstOf(int n, Object[] tasks) {
         return ScopeSpec.<@Nullable Object[]>execute(this, ledger -> new FirstOf(ledger, this, tasks, n));
     }
 
@@ -707,11 +706,11 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
      * @return an unmodifiable list, one outcome for each task; empty for no tasks, at once
      */
     public <T extends @Nullable Object> List<Outcome<T>> outcomes(Collection<? extends Callable<? extends T>> tasks) {
-        return eachOf(checked(Objects.requireNonNull(tasks, "tasks").toArray(NO_TASKS)), null);
+        return eachOf(checked(Objects.requireNonNull(tasks, "tasks").toArray()), null);
     }
 
     @SuppressWarnings("unchecked") // each outcome is that of the task at its place
-    <R extends @Nullable Object> List<Outcome<R>> eachOf(Callable<?>[] tasks, @Nullable String @Nullable [] names) {
+    <R extends @Nullable Object> List<Outcome<R>> eachOf(Object[] tasks, @Nullable String @Nullable [] names) {
         if (tasks.length == 0) {
             return List.of();
         }
@@ -729,7 +728,12 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
         return new CancelReason(CancelReason.Kind.DEADLINE, String.valueOf(e.getMessage()), e);
     }
 
-    private static Callable<?>[] checked(Callable<?>[] tasks) {
+    /** As an array that takes forks, whatever kind of tasks it was made for. */
+    private static Object[] copyOf(Callable<?>[] tasks) {
+        return checked(Arrays.copyOf(Objects.requireNonNull(tasks, "tasks"), tasks.length, Object[].class));
+    }
+
+    private static Object[] checked(Object[] tasks) {
         for (int i = 0; i < tasks.length; i++) {
             if (tasks[i] == null) {
                 throw new NullPointerException("tasks[" + i + "]");
@@ -769,7 +773,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     /** Whether anybody will ask how long a scope has been open. */
     boolean isTimed(Context outer) {
-        return limit != null || deadline != null || handover.listener() != null || outer.listener() != null;
+        return limit != null || deadline != null || handover.listener() != null || outer.hasListener();
     }
 
     TimeSource timeWithin(Context outer) {

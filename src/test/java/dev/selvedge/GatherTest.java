@@ -64,6 +64,26 @@ class GatherTest {
         assertThat(all).isEqualTo("ab");
     }
 
+    /** An array of these holds nothing else. */
+    private record One(int value) implements Callable<Integer> {
+
+        @Override
+        public Integer call() {
+            return value;
+        }
+    }
+
+    @Test
+    @Catalogue(1)
+    void an_array_may_be_made_for_tasks_of_one_class() {
+        One[] tasks = {new One(1), new One(2)};
+
+        assertThat(lab.scope().gather(tasks)).containsExactly(1, 2);
+        assertThat(lab.scope().race(tasks)).isEqualTo(1);
+        assertThat(lab.scope().quorum(2, tasks)).containsExactly(1, 2);
+        assertThat(tasks).containsExactly(new One(1), new One(2));
+    }
+
     @Test
     @Catalogue(1)
     void a_value_may_be_null() {
