@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("stress")
 class WindowRacesTest {
 
-    private static final int MANY = 200_000;
+    private static final int MANY = 1_000_000;
     private static final int FAILURES = 4_000;
 
     private static Window inARow(int n) {
@@ -138,7 +138,7 @@ class WindowRacesTest {
                 }
                 return;
             }
-            for (int i = 0; i < MANY / 10; i++) {
+            for (int i = 0; i < MANY / 100; i++) {
                 for (int s = 0; s < 9; s++) {
                     window.succeeded(0);
                 }
