@@ -3,6 +3,7 @@ package dev.selvedge;
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.TimeSource;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,23 +27,14 @@ record Context(
     /** Outside any block, where no defaults are given. */
     static final Context PLAIN = new Context(TimeSource.system(), Deadline.never(), null, null, null);
 
-    /** false → true by the first context that has a listener, or another clock than the system's. */
-    private static volatile boolean othersExist;
-
-    /** Whether the defaults of the process are known, and no such context exists: one look for both. */
-    private static volatile boolean allPlain;
+    private static final Seen SEEN = new Seen();
 
     private static final System.Logger LOG = System.getLogger("dev.selvedge");
 
     Context {
         if (clock != TimeSource.system() || listener != null) {
-            noteThatOthersExist();
+            SEEN.another();
         }
-    }
-
-    private static void noteThatOthersExist() {
-        othersExist = true;
-        allPlain = false;
     }
 
     /** This context with what a block changes; this one itself if it changes nothing. */
@@ -66,18 +58,20 @@ record Context(
      * which would be most of what a policy costs.
      */
     static boolean areAllPlain() {
-        return allPlain;
+        return SEEN.onlyPlain();
     }
 
     /** The defaults are known. */
     static void noteDefaults() {
-        allPlain = true;
-        if (othersExist) { // in this order: whoever makes another one at the same moment goes the other way round
-            allPlain = false;
-        }
+        SEEN.defaults();
     }
 
-    /** The same, until a moment that is earlier than any around. */
+    /** Whether nothing around cuts a block off by then already, that still can; see {@link #stillToCome}. */
+    boolean outlasts(Deadline own) {
+        return deadline.earlier(own) == own || deadline.passed();
+    }
+
+    /** The same, until a moment that is earlier than any around that is still to come. */
     Context until(Deadline earliest) {
         return new Context(clock, earliest, listener, carrier, sink);
     }
@@ -192,6 +186,38 @@ record Context(
             errors.forEach(e -> unhandled(scope, e));
         } else if (!errors.isEmpty()) {
             unhandled(scope, new CountedFailures(errors.size() + " further failures", errors, null));
+        }
+    }
+
+    /**
+     * What contexts there are. What is plain must be known at one step: whoever has made another one has been noted, and must
+     * never after that find that all are plain.
+     *
+     * @param kinds UNKNOWN → PLAIN once the defaults of the process are known; any → OTHERS by the first context that has a
+     *     listener, or another clock than the system's
+     */
+    record Seen(AtomicInteger kinds) {
+
+        private static final int UNKNOWN = 0;
+        private static final int PLAIN = 1;
+        private static final int OTHERS = 2;
+
+        Seen() {
+            this(new AtomicInteger(UNKNOWN));
+        }
+
+        void defaults() {
+            boolean unused = kinds.compareAndSet(UNKNOWN, PLAIN);
+        }
+
+        void another() {
+            if (kinds.get() != OTHERS) { // with a listener around, each block makes one
+                kinds.set(OTHERS);
+            }
+        }
+
+        boolean onlyPlain() {
+            return kinds.get() == PLAIN;
         }
     }
 }

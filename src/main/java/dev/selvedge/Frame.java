@@ -108,11 +108,11 @@ abstract class Frame extends Host {
         this.limit = earliest && !own.isNever() ? new Limit(this, "deadline", spec.limitOf(own)) : null;
     }
 
-    /** One attempt of a task, with a timeout, which counts if it ends before any deadline around. */
+    /** One attempt of a task, with a timeout, which counts if it ends before any deadline around that is still to come. */
     Frame(Ledger ledger, @Nullable String scope, Duration timeout) {
         Context outer = ledger.context();
         Deadline own = outer.clock().after(timeout);
-        boolean earliest = outer.deadline().earlier(own) == own;
+        boolean earliest = outer.outlasts(own);
         this.ledger = ledger;
         this.below = ledger.top();
         this.depth = below == null ? 1 : below.depth + 1;

@@ -99,8 +99,7 @@ final class Here {
         }
         Ledger ledger = ledger();
         Context around = context(ledger);
-        return !around.hasListener()
-                && (!(around.clock() instanceof VirtualClock) || ledger != null || fork() != null);
+        return !around.hasListener() && (!(around.clock() instanceof VirtualClock) || ledger != null || fork() != null);
     }
 
     /** Whether the calling thread was asked to stop. */

@@ -210,4 +210,26 @@ class AttemptTimeoutTest {
 
         assertThat(lab.trail()).containsExactly("1s task cut off", "2s cleanup slept");
     }
+
+    /** As that of a block: what is around has had its say, and can cut nothing off any more. */
+    @Test
+    void in_the_cleanup_after_a_deadline_or_a_timeout_an_attempt_has_its_timeout() {
+        for (ScopeSpec around : List.of(lab.scope("outer").deadline(ofSeconds(1)), timed(ofSeconds(1)))) {
+            Duration begun = lab.now();
+            Outcome<Object> outcome = around.attempt(() -> {
+                try {
+                    Selvedge.sleep(ofSeconds(50));
+                    return "slept";
+                } finally {
+                    assertThatThrownBy(() -> Selvedge.scope("cleanup")
+                                    .timeout(ofSeconds(2))
+                                    .run(() -> Selvedge.sleep(ofSeconds(100))))
+                            .isInstanceOf(AttemptTimeoutException.class)
+                            .hasMessage("an attempt of the scope \"cleanup\" exceeded its timeout of 2 s");
+                }
+            });
+            assertThat(lab.now().minus(begun)).isEqualTo(ofSeconds(3));
+            assertThat(outcome).isNotInstanceOf(Outcome.Success.class);
+        }
+    }
 }

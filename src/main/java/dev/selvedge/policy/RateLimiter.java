@@ -138,7 +138,8 @@ public final class RateLimiter {
 
     /**
      * Passes as of a moment that the caller has just read from the clock, if that is possible: a look at the clock takes longer
-     * than all the rest.
+     * than all the rest. The moment is taken as it is, and the call counts as made then: one that lies back may be found to be too
+     * early, as it would have been; for one that lies ahead, the next ones come as much later.
      *
      * @param time what the limiter goes by
      * @param now what its {@link TimeSource#nanoTime} has given
@@ -254,9 +255,10 @@ public final class RateLimiter {
         /** In the order of their moments. Guarded by the lock. */
         private final Deque<Reservation> waiting = new ArrayDeque<>();
 
+        /** No call was made yet: whichever moment the first one names, it is not too early. */
         Meter(TimeSource time) {
             this.time = time;
-            this.next = new AtomicLong(time.nanoTime());
+            this.next = new AtomicLong(Long.MIN_VALUE);
         }
 
         long now() {

@@ -1,7 +1,6 @@
 package dev.selvedge.policy;
 
 import dev.selvedge.time.TimeSource;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
@@ -58,15 +57,16 @@ abstract sealed class Window {
     }
 
     /**
-     * Failures in a row.
-     *
-     * <p>A failure is counted first, and spoils after that; a success goes the other way round. So when all have come through, it is
-     * not spotless with a failure.
+     * Failures in a row. Whatever changes something does so under the lock: so it is spotless only while there is no failure, and a
+     * success that has looked and gone by has come before the next one.
      */
     static final class Consecutive extends Window {
 
         private final int most;
-        private final AtomicInteger failures = new AtomicInteger();
+        private final ReentrantLock lock = new ReentrantLock();
+
+        // Guarded by the lock.
+        private long failures;
 
         Consecutive(int most) {
             this.most = most;
@@ -75,15 +75,25 @@ abstract sealed class Window {
 
         @Override
         void count(long now) {
-            isSpotless = true;
-            failures.set(0);
+            lock.lock();
+            try {
+                failures = 0;
+                isSpotless = true;
+            } finally {
+                lock.unlock();
+            }
         }
 
         @Override
         boolean failed(long now) {
-            boolean isTooMany = failures.incrementAndGet() >= most;
-            isSpotless = false;
-            return isTooMany;
+            lock.lock();
+            try {
+                isSpotless = false;
+                failures++;
+                return failures >= most;
+            } finally {
+                lock.unlock();
+            }
         }
 
         @Override
@@ -94,8 +104,12 @@ abstract sealed class Window {
 
         @Override
         CircuitBreaker.Counts counts(long now) {
-            int n = failures.get();
-            return new CircuitBreaker.Counts(n, n, 0);
+            lock.lock();
+            try {
+                return new CircuitBreaker.Counts(failures, failures, 0);
+            } finally {
+                lock.unlock();
+            }
         }
     }
 

@@ -14,6 +14,7 @@ import dev.selvedge.Fork;
 import dev.selvedge.Lesson;
 import dev.selvedge.Scope;
 import dev.selvedge.Selvedge;
+import dev.selvedge.time.TimeSource;
 import dev.selvedge.time.VirtualClock;
 import dev.selvedge.time.VirtualTime;
 import java.time.Duration;
@@ -283,5 +284,47 @@ class RateLimiterTest {
                 .isFalse();
         assertThat(tenASecond.tryAcquire(clock, now + ofMillis(100).toNanos())).isTrue();
         assertThat(tenASecond.tryAcquire(clock)).as("two have passed").isFalse();
+    }
+
+    @Test
+    void the_first_call_passes_as_of_the_moment_that_was_read_before_it(VirtualClock clock) {
+        long read = clock.nanoTime();
+        clock.advance(ofMillis(1));
+
+        assertThat(tenASecond.tryAcquire(clock, read)).isTrue();
+        assertThat(tenASecond.tryAcquire(clock, read + ofMillis(100).toNanos())).isTrue();
+
+        long now = TimeSource.system().nanoTime();
+        assertThat(tenASecond.tryAcquire(TimeSource.system(), now))
+                .as("on another clock")
+                .isTrue();
+    }
+
+    @Test
+    void a_moment_that_lies_back_lets_no_more_calls_pass(VirtualClock clock) {
+        RateLimiter burst = RateLimiter.of(10, ofSeconds(1), l -> l.burst(3));
+        clock.advance(ofSeconds(10));
+        long now = clock.nanoTime();
+
+        assertThat(burst.tryAcquire(clock, now)).isTrue();
+        assertThat(burst.tryAcquire(clock, now - ofMillis(1).toNanos())).isTrue();
+        assertThat(burst.tryAcquire(clock, now - ofMillis(1).toNanos()))
+                .as("one more then")
+                .isFalse();
+        assertThat(burst.tryAcquire(clock, 0)).as("long ago").isFalse();
+        assertThat(burst.tryAcquire(clock, now)).as("one more now").isTrue();
+        assertThat(burst.tryAcquire(clock, now)).isFalse();
+    }
+
+    @Test
+    void a_moment_that_lies_ahead_is_what_the_next_ones_wait_for(VirtualClock clock) {
+        long ahead = clock.nanoTime() + ofSeconds(1).toNanos();
+
+        assertThat(tenASecond.tryAcquire(clock, ahead)).isTrue();
+
+        clock.advance(ofMillis(1_099));
+        assertThat(tenASecond.tryAcquire(clock)).isFalse();
+        clock.advance(ofMillis(1));
+        assertThat(tenASecond.tryAcquire(clock)).isTrue();
     }
 }
