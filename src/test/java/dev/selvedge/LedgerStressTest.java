@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Three nested blocks with random deadlines, cancels from outside, CPU work and sleeps, in real time. */
+/** Three nested blocks with random deadlines, or attempts with time-outs, cancels from outside, CPU work and sleeps, in real time. */
 @Timeout(300)
 @Tag("stress")
 class LedgerStressTest {
@@ -128,7 +128,7 @@ class LedgerStressTest {
         private int afterC() {
             try {
                 return block("c", 2, this::inner);
-            } catch (DeadlineExceededException e) {
+            } catch (DeadlineExceededException | AttemptTimeoutException e) {
                 if (random.nextBoolean()) {
                     throw e;
                 }
@@ -156,7 +156,9 @@ class LedgerStressTest {
             Duration deadline = Duration.ofNanos(50_000L + random.nextInt(3_000_000));
             frames[place] = null;
             try {
-                return scope(name).listener(event -> {}).deadline(deadline).call(() -> {
+                ScopeSpec heard = scope(name).listener(event -> {});
+                ScopeSpec limited = random.nextInt(3) == 0 ? heard.timeout(deadline) : heard.deadline(deadline);
+                return limited.call(() -> {
                     frames[place] = Objects.requireNonNull(Here.openLedger().top());
                     return body.call();
                 });
@@ -177,7 +179,7 @@ class LedgerStressTest {
             try {
                 Object unused = block.call();
                 return "value";
-            } catch (DeadlineExceededException e) {
+            } catch (DeadlineExceededException | AttemptTimeoutException e) {
                 String name = String.valueOf(e.getMessage()).split("\"", -1)[1];
                 if (!hasTimedOut(frames[name.charAt(0) - 'a'])) {
                     wrongOwners.incrementAndGet();
