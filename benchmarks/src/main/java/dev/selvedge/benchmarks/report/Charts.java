@@ -69,6 +69,13 @@ record Charts(Path folder) {
     private static final int WIDTH = 860;
     private static final int HEIGHT = 460;
     private static final int LETTER = 6;
+
+    /** About how much of the height is that of the axis upwards. */
+    private static final int PLOT = 340;
+
+    /** Asks for labels a little less than a decade from each other, and so gets a decade. */
+    private static final double A_DECADE = 0.9;
+
     private static final String NUMBER = "#,##0.######";
 
     /** In the name of a series that is no more than the error bars of another: those of XChart are as long below as above. */
@@ -99,7 +106,10 @@ record Charts(Path folder) {
      */
     record Point(double x, String category, Figure figure) {}
 
-    /** Draws lines over a number, both axes logarithmic; gives the name of the file in the folder. */
+    /**
+     * Draws lines over a number, both axes logarithmic; but where all lie within a decade, the one upwards is from zero on, and shows
+     * how near they are. Gives the name of the file in the folder.
+     */
     String lines(String file, String title, String x, String y, List<Series> all) throws IOException {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
@@ -109,7 +119,13 @@ record Charts(Path folder) {
                 .yAxisTitle(y)
                 .build();
         style(chart.getStyler());
-        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true);
+        boolean isWide = extreme(all, Figure::high).max().orElse(0)
+                        - extreme(all, Charts::low).min().orElse(0)
+                >= 1;
+        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(isWide);
+        if (!isWide) {
+            chart.getStyler().setYAxisMin(0.0);
+        }
         chart.getStyler().setXAxisDecimalPattern(NUMBER).setYAxisDecimalPattern(NUMBER);
         for (Series s : all) {
             XYSeries drawn = chart.addSeries(
@@ -166,11 +182,14 @@ record Charts(Path folder) {
                 .yAxisTitle(y)
                 .build();
         style(chart.getStyler());
+        double least = Math.floor(extreme(all, Charts::low).min().orElse(0));
+        double most = Math.ceil(extreme(all, Figure::high).max().orElse(1));
         chart.getStyler()
+                .setYAxisTickMarkSpacingHint((int) (A_DECADE * PLOT / Math.max(1, most - least)))
                 .setXAxisLabelRotation(longest > 2 ? 90 : 0)
                 .setXAxisLabelAlignmentVertical(TextAlignment.Right)
-                .setYAxisMin(Math.floor(extreme(all, Charts::low).min().orElse(0)))
-                .setYAxisMax(Math.ceil(extreme(all, Figure::high).max().orElse(1)))
+                .setYAxisMin(least)
+                .setYAxisMax(most)
                 .setyAxisTickLabelsFormattingFunction(log -> Numbers.shown(Math.pow(10, log), 2));
         chart.getStyler().setLegendVisible(all.size() > 1);
         chart.getStyler().setOverlapped(true).setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Scatter);
