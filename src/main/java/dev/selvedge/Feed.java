@@ -268,6 +268,7 @@ abstract sealed class Feed permits Feed.OfArray, PulledFeed {
                 return true;
             }
             if (i == items.length) {
+                allTaken = true; // whoever has taken the last one may not have come to say so
                 wakeOwner(); // it may look on
             }
             return false;

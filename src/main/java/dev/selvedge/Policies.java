@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The policies of a task: an immutable value, and the one order in which they act, from {@link #call} on inwards.
  *
  * <p>Everything runs on the thread of the task, but for hedged attempts. As long as nothing fails nothing is allocated, so what
- * belongs to one call goes from method to method: the task, what is around it, and the breaker's permit.
+ * belongs to one call goes from method to method: the task, whose it is, the breaker's permit, and when it is due.
  *
  * @param timeout the time for one attempt
  * @param retry when there is another attempt
