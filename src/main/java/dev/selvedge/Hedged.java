@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,9 @@ final class Hedged extends OpenScope {
 
     /** false → true by an attempt that runs when it is cut off. */
     private volatile boolean ran;
+
+    /** How many attempts have failed, and have told what follows from it: that of an error ends the race. */
+    private final AtomicInteger failed = new AtomicInteger();
 
     /** Who waits for news of the attempts: the owner; woken by them. */
     private volatile @Nullable Waiter watch;
@@ -102,7 +106,7 @@ final class Hedged extends OpenScope {
         boolean interrupted = false;
         Carrier.Load load = load();
         do {
-            Failure seen = failures(); // before it starts: it may fail at once
+            int seen = failed.get(); // before it starts: it may fail at once
             ForkTask<?> fork = next(forks.size(), load);
             forks.add(fork);
             start(fork);
@@ -162,12 +166,12 @@ final class Hedged extends OpenScope {
     }
 
     /** Waits until another attempt is due, by time or by a failure, or none will be; whether an interrupt is to be posted again. */
-    private boolean awaitNeed(@Nullable Failure seen) {
+    private boolean awaitNeed(int seen) {
         Deadline due = context.clock().after(hedge.after());
-        return await(() -> isEnough() || failures() != seen || due.passed(), () -> {
+        return await(() -> isEnough() || failed.get() != seen || due.passed(), () -> {
             Waiter me = context.clock().waiter("the time of the next hedge");
             watch = me;
-            if (!isEnough() && failures() == seen) {
+            if (!isEnough() && failed.get() == seen) {
                 boolean unused = me.await(due);
             }
             watch = null;
@@ -206,6 +210,7 @@ final class Hedged extends OpenScope {
         if (error instanceof Error) {
             cancelBecauseOf(fork, error);
         }
+        failed.getAndIncrement();
         wakeOwner();
     }
 

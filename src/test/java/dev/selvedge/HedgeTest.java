@@ -190,6 +190,35 @@ class HedgeTest {
         assertThat(lab.trail()).containsExactly("0.05s first cut off");
     }
 
+    /** The owner may look while the attempt that failed is not done with telling it: its words take as long as the owner needs. */
+    @Test
+    @Tag("stress")
+    void no_attempt_joins_after_an_error() {
+        for (int i = 0; i < 1_000; i++) {
+            started.set(0);
+            Thread owner = Thread.currentThread();
+            AssertionError slowToTell = new AssertionError("no") {
+                @Override
+                public String getMessage() {
+                    while (Thread.currentThread() != owner
+                            && started.get() == 1
+                            && owner.getState() != Thread.State.TIMED_WAITING) {
+                        Thread.yield();
+                    }
+                    return "no";
+                }
+            };
+
+            assertThatThrownBy(() -> Selvedge.scope().hedge(ofHours(1)).run(() -> {
+                        started.getAndIncrement();
+                        throw slowToTell;
+                    }))
+                    .isSameAs(slowToTell);
+
+            assertThat(started).hasValue(1);
+        }
+    }
+
     @Test
     void an_attempt_knows_that_it_is_a_hedge() throws Exception {
         List<Attempt> known = new CopyOnWriteArrayList<>();
