@@ -50,7 +50,7 @@ final class AttemptFrame extends Frame {
         if (verdict == Ledger.Verdict.OWN) {
             throw new AttemptTimeoutException(givenName(), timeout, Cancellation.causeIn(thrown));
         }
-        context.unhandled(displayName(), new AttemptTimeoutException(givenName(), timeout, null)); // it is not lost
+        unhandled(new AttemptTimeoutException(givenName(), timeout, null)); // it is not lost
         throw thrown;
     }
 }

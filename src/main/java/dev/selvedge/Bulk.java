@@ -226,7 +226,7 @@ final class Bulk extends OpenScope {
                     item, error == null ? new Outcome.Success<@Nullable Object>(value) : new Outcome.Failure<>(error));
             return true;
         } catch (Throwable t) {
-            discard(displayName(), value);
+            discard(value);
             if (error != null) {
                 ruinedToo.add(error);
             }
@@ -257,11 +257,11 @@ final class Bulk extends OpenScope {
 
     void tellStarted(Worker worker) {
         if (context.hasListener()) {
-            String name = nameOf(worker.index);
+            String name = worker.taskName();
             if (!feed.isThreadPerItem()) {
-                context.tell(new ScopeEvent.ForkCreated(displayName(), name));
+                tell(new ScopeEvent.ForkCreated(displayName(), name), worker.taskNumber());
             }
-            context.tell(new ScopeEvent.ForkStarted(displayName(), name));
+            tell(new ScopeEvent.ForkStarted(displayName(), name), worker.taskNumber());
         }
     }
 
@@ -279,7 +279,7 @@ final class Bulk extends OpenScope {
                     : how == Counts.SUCCEEDED
                             ? new Outcome.Success<@Nullable Object>(value)
                             : new Outcome.Cancelled<>(reasonOfUnrun());
-            context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(worker.index), outcome));
+            tell(new ScopeEvent.ForkEnded(displayName(), worker.taskName(), outcome), worker.taskNumber());
             announceCancel();
         }
         feed.itemEnded();
@@ -289,10 +289,10 @@ final class Bulk extends OpenScope {
         boolean ends = Failure.endsTheJob(error) || (harvest.isAllOrNone() && budget == null);
         boolean isOutcome = harvest.isOutcomes();
         if (ends || (isOutcome && recorded == null) || (harvest.isAllOrNone() && isAmongFirst())) {
-            record(worker.fork(), nameOf(worker.index), error);
+            record(worker.fork(), worker.taskName(), worker.taskNumber(), error);
         }
         if (ends) {
-            String message = "\"" + nameOf(worker.index) + "\" failed: " + error;
+            String message = "\"" + worker.taskName() + "\" failed: " + error;
             cancelSilently(new CancelReason(CancelReason.Kind.SIBLING_FAILED, message, error));
         } else if (budget != null) {
             budget.failed(this, error);
@@ -302,6 +302,11 @@ final class Bulk extends OpenScope {
     /** A job that goes on may have more failures than there is room for. */
     private boolean isAmongFirst() {
         return failuresSeen.getAndIncrement() < FAILURES_KEPT;
+    }
+
+    @Override
+    long numberOf(ForkTask<?> fork) {
+        return fork.task() instanceof Worker worker ? worker.taskNumber() : super.numberOf(fork);
     }
 
     // What forks tell, which are no items here.
@@ -407,7 +412,7 @@ final class Bulk extends OpenScope {
         if (!isThrown) {
             rest.add(0, first.error);
         }
-        context.unhandledRest(displayName(), rest);
+        unhandledRest(rest);
     }
 
     /** Whether all items there are have ended by themselves. */
@@ -454,7 +459,7 @@ final class Bulk extends OpenScope {
         }
         keepOutsideCancelPending();
         ScopeFailedException e = new ScopeFailedException(by.what, errors, false, outcomes());
-        context.unhandledRest(displayName(), Failure.attach(e, errors));
+        unhandledRest(Failure.attach(e, errors));
         return e;
     }
 
@@ -465,7 +470,7 @@ final class Bulk extends OpenScope {
         others.removeIf(e -> e == threw);
         unhandled(others);
         if (why != null && why.cause() != threw && !isFromOutside(why)) {
-            context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
+            unhandled(stopped(why, unfinished(), outcomes(), null));
         }
         return threw;
     }

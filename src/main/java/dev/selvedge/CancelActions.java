@@ -91,7 +91,7 @@ final class CancelActions {
             if (participant != null) {
                 participant.withdraw();
             }
-            scope.context.unhandled(scope.displayName(), e);
+            scope.unhandled(e);
         }
     }
 
@@ -142,7 +142,7 @@ final class CancelActions {
         try {
             Object unused = Selvedge.scope().clock(scope.context.clock()).call(action::call);
         } catch (Throwable e) {
-            scope.context.unhandled(scope.displayName(), e);
+            scope.unhandled(e);
         }
     }
 

@@ -69,8 +69,7 @@ public final class ChildProcess extends Process {
         this.in = new ChildInput(process.getOutputStream(), this::ensureNotCutOff);
         Context context = scope.context;
         this.time = context.clock();
-        this.ending =
-                new Ending(process, Words.process(command), grace, e -> context.unhandled(scope.displayName(), e));
+        this.ending = new Ending(process, Words.process(command), grace, scope::unhandled);
         this.inStep = context.clock() instanceof VirtualClock virtual
                 ? InStep.with(process, virtual, this.scope + "/process")
                 : null;

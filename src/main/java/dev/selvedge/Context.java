@@ -106,25 +106,43 @@ record Context(
      * Tells an event. Callers look at {@link #hasListener} first, so that nothing is built when nobody listens. The interrupt
      * flag is put aside meanwhile; a request that is posted while the listener runs is posted again after it.
      */
-    void tell(ScopeEvent event) {
+    void tell(ScopeEvent event, @Nullable ScopeId scope, long fork) {
         if (listener == null) {
             return;
         }
         Here.Aside aside = Here.putAside();
         try {
-            Listeners.tell(listener, event, (who, e) -> tellOfFailure(who, event, e));
+            ScopeListener.Where where = scope == null
+                    ? ScopeListener.Where.unknown(event.scope())
+                    : new ScopeListener.Where(clock().nanoTime(), scope, fork);
+            Listeners.each(listener, who -> {
+                try {
+                    tell(who, event, where);
+                } catch (Throwable e) {
+                    tellOfFailure(who, event, where, e);
+                }
+            });
         } finally {
             aside.putBack();
         }
     }
 
+    private static void tell(Consumer<? super ScopeEvent> who, ScopeEvent event, ScopeListener.Where where) {
+        if (who instanceof ScopeListener one) {
+            one.on(event, where);
+        } else {
+            who.accept(event);
+        }
+    }
+
     /** A listener that throws hears of it as of any unhandled error; one that throws at that, too, is logged. */
-    private static void tellOfFailure(Consumer<? super ScopeEvent> to, ScopeEvent event, Throwable e) {
+    private static void tellOfFailure(
+            Consumer<? super ScopeEvent> to, ScopeEvent event, ScopeListener.Where where, Throwable e) {
         if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error)) {
             log(unseen(scope), error);
         } else {
             try {
-                to.accept(new ScopeEvent.Unhandled(event.scope(), e));
+                tell(to, new ScopeEvent.Unhandled(event.scope(), e), where);
                 return;
             } catch (Throwable again) {
                 // it fails at everything: one line for the first time is enough
@@ -147,14 +165,25 @@ record Context(
 
     /** A value that nobody can read any more: told to the listener, and handed to whoever wants to close it. */
     void discard(String scope, String fork, @Nullable Object value) {
+        discard(scope, Here.scopeId(), fork, 0, value);
+    }
+
+    /** The same, of a fork that has a number in a scope that may have one. */
+    void discard(String scope, @Nullable ScopeId id, String fork, long number, @Nullable Object value) {
         if (value == null || (listener == null && sink == null)) {
             return;
         }
-        tell(new ScopeEvent.ValueDiscarded(scope, fork, value));
+        tell(new ScopeEvent.ValueDiscarded(scope, fork, value), id, number);
         if (sink != null) {
             Here.Aside aside = Here.putAside();
             try {
-                Listeners.tell(sink, value, (who, e) -> unhandled(scope, e));
+                Listeners.each(sink, who -> {
+                    try {
+                        who.accept(value);
+                    } catch (Throwable e) {
+                        unhandled(scope, id, e);
+                    }
+                });
             } finally {
                 aside.putBack();
             }
@@ -168,8 +197,13 @@ record Context(
 
     /** Tells of an error that nothing can carry. Without a listener it becomes a line of the log. */
     void unhandled(String scope, Throwable error) {
+        unhandled(scope, Here.scopeId(), error);
+    }
+
+    /** The same, in a scope that may have a number. */
+    void unhandled(String scope, @Nullable ScopeId id, Throwable error) {
         if (listener != null) {
-            tell(new ScopeEvent.Unhandled(scope, error));
+            tell(new ScopeEvent.Unhandled(scope, error), id, 0);
             return;
         }
         Here.Aside aside = Here.putAside();
@@ -181,11 +215,11 @@ record Context(
     }
 
     /** Tells of errors for which an exception had no room. Without a listener they are counted in one entry of the log. */
-    void unhandledRest(String scope, List<Throwable> errors) {
+    void unhandledRest(String scope, @Nullable ScopeId id, List<Throwable> errors) {
         if (listener != null || errors.size() == 1) {
-            errors.forEach(e -> unhandled(scope, e));
+            errors.forEach(e -> unhandled(scope, id, e));
         } else if (!errors.isEmpty()) {
-            unhandled(scope, new CountedFailures(errors.size() + " further failures", errors, null));
+            unhandled(scope, id, new CountedFailures(errors.size() + " further failures", errors, null));
         }
     }
 

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fork the fork that failed
  * @param name the name of what failed: of the fork, or of an item that its thread worked on
+ * @param number the number of the same
  * @param error what its task threw
  * @param givenUp whether a retry of the fork has given up on it
  * @param earlier the failure before this one in time, if there is one
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 record Failure(
         ForkTask<?> fork,
         String name,
+        long number,
         Throwable error,
         boolean givenUp,
         @Nullable Failure earlier) {
@@ -45,6 +47,16 @@ record Failure(
         Set<Throwable> seen = identitySet();
         errors.removeIf(e -> !seen.add(e));
         return errors;
+    }
+
+    /** The number of the fork whose task threw {@code error}, or 0. */
+    static long numberOf(@Nullable Failure newest, @Nullable Throwable error) {
+        for (Failure f = newest; f != null && error != null; f = f.earlier) {
+            if (f.error == error) {
+                return f.number;
+            }
+        }
+        return 0;
     }
 
     /** Whether a retry of a fork has given up on what the fork threw. */

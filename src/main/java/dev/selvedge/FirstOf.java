@@ -62,6 +62,12 @@ final class FirstOf extends Gathering {
     }
 
     @Override
+    long forkBehind(CancelReason why) {
+        ForkTask<?> last = winners[winners.length - 1];
+        return last != null && why.kind() == CancelReason.Kind.RACE_LOST ? numberOf(last) : super.forkBehind(why);
+    }
+
+    @Override
     Object conclude() throws Throwable {
         Failure failure = failures();
         CancelReason why = reason();

@@ -90,7 +90,8 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         cell = result;
         try {
             if (end == FAILED) {
-                scope.record(this, scope.nameOf(this), (Throwable) Objects.requireNonNull(result));
+                scope.record(
+                        this, scope.nameOf(this), scope.numberOf(this), (Throwable) Objects.requireNonNull(result));
             } else if (end == CANCELLED) {
                 tellCutOff();
             }
@@ -197,6 +198,11 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
     @SuppressWarnings({"unchecked", "NullAway"}) // the cell holds a T, which may be null, once the state says so
     final T result() {
         return (T) cell;
+    }
+
+    /** Before its end: what it runs. */
+    final @Nullable Object task() {
+        return cell;
     }
 
     final Throwable failure() {

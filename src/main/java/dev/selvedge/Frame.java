@@ -68,6 +68,9 @@ abstract class Frame extends Host {
 
     private final long started;
 
+    /** Which scope it is, once those who listen have been told that it is open. */
+    private @Nullable ScopeId id;
+
     /** OPEN → FIRING → FIRED by whoever fires; OPEN → LEFT by the owner. */
     private volatile int state;
 
@@ -148,16 +151,57 @@ abstract class Frame extends Host {
 
     final void tellOpened() {
         if (context.hasListener()) {
-            context.tell(new ScopeEvent.ScopeOpened(displayName()));
+            id = newId();
+            tell(new ScopeEvent.ScopeOpened(displayName()), 0);
             if (limit != null) {
-                context.tell(new ScopeEvent.DeadlineSet(displayName(), limit.length));
+                tell(new ScopeEvent.DeadlineSet(displayName(), limit.length), 0);
             }
         }
     }
 
+    private ScopeId newId() {
+        Frame around = Ledger.told(below);
+        ForkTask<?> self = ledger.self;
+        if (around != null || self == null) {
+            return ScopeId.next(displayName(), around == null ? null : around.scopeId(), 0);
+        }
+        return ScopeId.next(displayName(), self.scope.scopeId(), self.scope.numberOf(self));
+    }
+
+    @Override
+    final @Nullable ScopeId scopeId() {
+        return id;
+    }
+
+    final void tell(ScopeEvent event, long fork) {
+        context.tell(event, id, fork);
+    }
+
+    final void unhandled(Throwable error) {
+        context.unhandled(displayName(), id, error);
+    }
+
+    final void unhandled(List<Throwable> errors) {
+        errors.forEach(this::unhandled);
+    }
+
+    /** Those for which there was no room. */
+    final void unhandledRest(List<Throwable> errors) {
+        context.unhandledRest(displayName(), id, errors);
+    }
+
+    /** The value of the block itself, which nobody gets. */
+    final void discard(@Nullable Object value) {
+        discard(displayName(), 0, value);
+    }
+
+    final void discard(String fork, long number, @Nullable Object value) {
+        context.discard(displayName(), id, fork, number, value);
+    }
+
     final void tellClosed() {
         if (context.hasListener()) {
-            context.tell(new ScopeEvent.ScopeClosed(displayName(), elapsed()));
+            tell(new ScopeEvent.ScopeClosed(displayName(), elapsed()), 0);
         }
     }
 
@@ -246,10 +290,15 @@ abstract class Frame extends Host {
         CancelReason why = reason();
         if (why != null && TOLD.compareAndSet(this, 0, 1)) {
             if (isOwnDeadline(why) && limit != null) {
-                context.tell(new ScopeEvent.DeadlinePassed(displayName(), limit.length));
+                tell(new ScopeEvent.DeadlinePassed(displayName(), limit.length), 0);
             }
-            context.tell(new ScopeEvent.ScopeCancelled(displayName(), why));
+            tell(new ScopeEvent.ScopeCancelled(displayName(), why), forkBehind(why));
         }
+    }
+
+    /** The number of the fork whose end was the reason; 0 if it was something else. */
+    long forkBehind(CancelReason why) {
+        return 0;
     }
 
     /** Why the block was asked to stop, or null if it was not. */

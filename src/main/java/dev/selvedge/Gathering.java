@@ -114,7 +114,7 @@ abstract class Gathering extends OpenScope {
         for (int i = 0; i < roster().size(); i++) {
             ForkTask<?> fork = roster().at(i);
             if (fork.hasSucceeded() && Arrays.stream(but).noneMatch(f -> f == fork)) {
-                discard(nameAt(fork, i), fork.result());
+                discard(nameAt(fork, i), fork.number(i), fork.result());
             }
         }
     }

@@ -215,7 +215,7 @@ abstract sealed class Harvest {
             for (int i = 0; i < taken(); i++) {
                 Object there = at(i);
                 if (there != null && there != NULL && !(there instanceof NoValue)) {
-                    job.discard(Bulk.nameOf(i), there);
+                    job.discard(Bulk.nameOf(i), i + 1, there);
                 }
             }
         }
@@ -319,7 +319,7 @@ abstract sealed class Harvest {
         void discardAll(Bulk job) {
             for (int i = 0; i < taken(); i++) {
                 if (at(i) instanceof Outcomes.Entry e && e.outcome() instanceof Outcome.Success<?>(var value)) {
-                    job.discard(Bulk.nameOf(i), value);
+                    job.discard(Bulk.nameOf(i), i + 1, value);
                 }
             }
         }
@@ -447,7 +447,7 @@ abstract sealed class Harvest {
         void discardAll(Bulk job) {
             for (Ended e = waiting.poll(); e != null; e = waiting.poll()) {
                 if (e.outcome instanceof Outcome.Success<?>(var value)) {
-                    job.discard(Bulk.nameOf(e.index), value);
+                    job.discard(Bulk.nameOf(e.index), e.index + 1, value);
                 }
             }
         }

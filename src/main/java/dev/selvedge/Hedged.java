@@ -110,10 +110,19 @@ final class Hedged extends OpenScope {
             ForkTask<?> fork = next(forks.size(), load);
             forks.add(fork);
             start(fork);
+            tellHedge(fork);
             interrupted |= forks.size() <= hedge.extra() && awaitNeed(seen);
         } while (forks.size() <= hedge.extra() && !isEnough());
         if (interrupted) {
             ledger.owner.interrupt();
+        }
+    }
+
+    private void tellHedge(ForkTask<?> fork) {
+        int number = forks.size() - 1;
+        if (number > 0 && context.hasListener()) {
+            Duration after = Duration.ofNanos(context.clock().nanoTime() - begun);
+            tell(new ScopeEvent.HedgeStarted(displayName(), nameOf(fork), number, after), numberOf(fork));
         }
     }
 
@@ -221,6 +230,12 @@ final class Hedged extends OpenScope {
         }
     }
 
+    @Override
+    long forkBehind(CancelReason why) {
+        Win won = win.get();
+        return won != null && why.kind() == CancelReason.Kind.RACE_LOST ? numberOf(won.fork()) : super.forkBehind(why);
+    }
+
     // The end: the owner.
 
     @Override
@@ -261,7 +276,7 @@ final class Hedged extends OpenScope {
     private void discardAllBut(@Nullable ForkTask<?> winner) {
         for (ForkTask<?> fork : forks) {
             if (fork != winner && fork.hasSucceeded()) {
-                discard(nameOf(fork), fork.result());
+                discard(nameOf(fork), numberOf(fork), fork.result());
             }
         }
     }

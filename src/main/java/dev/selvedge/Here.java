@@ -79,6 +79,23 @@ final class Here {
         return inherited.owner == Thread.currentThread() ? inherited.self : inherited.forkOf(Thread.currentThread());
     }
 
+    /** The innermost scope around the calling thread that has told a listener of itself; null if there is none. */
+    static @Nullable Frame told() {
+        Ledger ledger = ledger();
+        Frame own = ledger == null ? null : Ledger.told(ledger.top());
+        if (own != null) {
+            return own;
+        }
+        ForkTask<?> fork = fork();
+        return fork == null || fork.scope.scopeId() == null ? null : fork.scope;
+    }
+
+    /** Which one that is. */
+    static @Nullable ScopeId scopeId() {
+        Frame told = told();
+        return told == null ? null : told.scopeId();
+    }
+
     /** The context of the calling thread. */
     static Context context() {
         return context(ledger());

@@ -26,7 +26,32 @@ abstract class Host {
     /** The fork whose task the calling thread runs, by its name; the scope's, if the task runs in the thread of that. */
     String taskName() {
         ForkTask<?> fork = Here.fork();
-        return fork != null && fork.scope == this ? fork.scope.nameOf(fork) : displayName();
+        if (fork == null || fork.scope != this) {
+            return displayName();
+        }
+        return fork.task() instanceof Worker worker ? worker.taskName() : fork.scope.nameOf(fork);
+    }
+
+    /** The number of that fork, or 0. */
+    long taskNumber() {
+        ForkTask<?> fork = Here.fork();
+        return fork != null && fork.scope == this ? fork.scope.numberOf(fork) : 0;
+    }
+
+    /** Which scope it is to those who listen; null if nobody does. */
+    @Nullable
+    ScopeId scopeId() {
+        return Here.scopeId();
+    }
+
+    /** Whether there is a listener. For the threads that run its tasks. */
+    final boolean isHeard() {
+        return !Context.areAllPlain() && context().hasListener();
+    }
+
+    /** Tells of something that its task meets. For the threads that run it, if there is a listener. */
+    final void tell(ScopeEvent event) {
+        context().tell(event, scopeId(), taskNumber());
     }
 
     /** What its task finds around. For the threads that run it. */

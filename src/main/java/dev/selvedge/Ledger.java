@@ -133,6 +133,15 @@ class Ledger {
         return self == null ? Defaults.context() : self.scope.context;
     }
 
+    /** Of the frames of this thread from one outwards, the first that has told a listener of itself. */
+    static @Nullable Frame told(@Nullable Frame from) {
+        Frame f = from;
+        while (f != null && f.scopeId() == null) {
+            f = f.below;
+        }
+        return f;
+    }
+
     /** Among the forks of the open scopes of this thread, the one that runs on {@code thread}. */
     final @Nullable ForkTask<?> forkOf(Thread thread) {
         for (Frame f = top; f != null; f = f.below) {

@@ -25,30 +25,21 @@ record Listeners<E>(Consumer<? super E> first, Consumer<? super E> second) imple
                 || (all instanceof Listeners<?> both && (includes(both.first, one) || includes(both.second, one)));
     }
 
-    /** Tells each, and gives each one that throws, with what it threw, to {@code failed}. */
-    static <E> void tell(Consumer<? super E> all, E what, Failed<E> failed) {
+    /** Takes them apart: each single one, in its turn. */
+    static <E> void each(Consumer<? super E> all, Consumer<Consumer<? super E>> action) {
         if (all instanceof Listeners<?>) {
             @SuppressWarnings("unchecked") // it was made of consumers of E
             Listeners<E> both = (Listeners<E>) all;
-            tell(both.first, what, failed);
-            tell(both.second, what, failed);
+            each(both.first, action);
+            each(both.second, action);
             return;
         }
-        try {
-            all.accept(what);
-        } catch (Throwable e) {
-            failed.accept(all, e);
-        }
+        action.accept(all);
     }
 
     @Override
     public void accept(E what) {
         first.accept(what);
         second.accept(what);
-    }
-
-    /** What becomes of a consumer's failure. */
-    interface Failed<E> {
-        void accept(Consumer<? super E> who, Throwable error);
     }
 }

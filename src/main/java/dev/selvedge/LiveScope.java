@@ -303,7 +303,7 @@ final class LiveScope extends OpenScope {
             throw t;
         }
         if (!unclosed.isEmpty()) {
-            discard(displayName(), result);
+            discard(result);
             ScopeFailedException e =
                     new ScopeFailedException("closing a resource of " + Words.scope(givenName()), unclosed, false);
             Failure.attach(e, unclosed);
@@ -330,7 +330,7 @@ final class LiveScope extends OpenScope {
                 && budget.isSpent()
                 && outsideCancel() == null
                 && (thrown == null || Cancellation.isInFlight(thrown))) {
-            discard(displayName(), value);
+            discard(value);
             throw budget.exceeded(Failure.errors(newest), outcomes());
         }
         if (!isolated && !bodyFailedFirst && newest != null && isFailure(why) && !(thrown instanceof Error)) {
@@ -340,7 +340,7 @@ final class LiveScope extends OpenScope {
             throw leaving(thrown, why, newest);
         }
         if (why != null && (wasCutOff() || (newest != null && !isolated))) {
-            discard(displayName(), value);
+            discard(value);
             throw stopped(why);
         }
         if (isolated && newest != null) {
@@ -397,7 +397,7 @@ final class LiveScope extends OpenScope {
 
     @Override
     void discardAllValues() {
-        discard(displayName(), value);
+        discard(value);
     }
 
     @Override
@@ -422,7 +422,7 @@ final class LiveScope extends OpenScope {
         if (!Cancellation.isInFlight(t)) {
             keepOutsideCancelPending();
             if (verdict == Ledger.Verdict.PASSED && why != null && !isFailure(why)) {
-                context.unhandled(displayName(), stopped(why, unfinished(), outcomes(), null));
+                unhandled(stopped(why, unfinished(), outcomes(), null));
             }
         }
         secondary.removeIf(e -> e == t || (isOurs(t) && e == t.getCause())); // a join of an isolated scope carries it
@@ -444,11 +444,11 @@ final class LiveScope extends OpenScope {
         }
         for (Failure f : inOrder) {
             if (f.fork() instanceof LiveFork<?> fork && !fork.wasLookedAt()) {
-                unseen = new Failure(fork, f.name(), f.error(), f.givenUp(), unseen);
+                unseen = new Failure(fork, f.name(), f.number(), f.error(), f.givenUp(), unseen);
             }
         }
         if (unseen != null) {
-            discard(displayName(), value);
+            discard(value);
             keepOutsideCancelPending();
             throw failedException(unseen, Failure.errors(unseen));
         }

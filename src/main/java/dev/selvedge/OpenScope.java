@@ -341,7 +341,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     void forkStarted(ForkTask<?> fork) {
         if (context.hasListener()) {
-            context.tell(new ScopeEvent.ForkStarted(displayName(), nameOf(fork)));
+            tell(new ScopeEvent.ForkStarted(displayName(), nameOf(fork)), numberOf(fork));
         }
     }
 
@@ -349,7 +349,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
      * A task has thrown; nobody can see yet that it has ended. If a deadline around has passed by then, that was first, even if
      * the timer has not come to it yet: a client whose own time-out is the time left is as fast as the timer.
      */
-    final void record(ForkTask<?> fork, String name, Throwable error) {
+    final void record(ForkTask<?> fork, String name, long number, Throwable error) {
         if (context.deadline().passed()) {
             ledger.cancelPassed(this);
         }
@@ -357,7 +357,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         do {
             before = failures;
         } while (!FAILURES.compareAndSet(
-                this, before, new Failure(fork, name, error, GivenUp.includes(error), before)));
+                this, before, new Failure(fork, name, number, error, GivenUp.includes(error), before)));
     }
 
     /** A fork has ended, and can be seen to have. */
@@ -410,6 +410,16 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     final String nameOf(ForkTask<?> fork) {
         return nameAt(fork, roster.indexOf(fork));
+    }
+
+    /** The number of a fork among those of the scope; of one that works on items, that of the item. */
+    long numberOf(ForkTask<?> fork) {
+        return fork.number(roster.indexOf(fork));
+    }
+
+    @Override
+    long forkBehind(CancelReason why) {
+        return Failure.numberOf(failures, why.cause());
     }
 
     /** Why a fork never ran, where no reason can be seen any more. */
@@ -497,18 +507,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         RuntimeException e = outside != null
                 ? ScopeCancelledException.inFlight(ledger.reasonOutside(this), outside)
                 : stopped(why, unfinished(), outcomes(), null);
-        context.unhandledRest(displayName(), Failure.attach(e, Failure.errors(failures)));
+        unhandledRest(Failure.attach(e, Failure.errors(failures)));
         return e;
-    }
-
-    final void unhandled(List<Throwable> errors) {
-        for (Throwable e : errors) {
-            context.unhandled(displayName(), e);
-        }
-    }
-
-    final void discard(String fork, @Nullable Object value) {
-        context.discard(displayName(), fork, value);
     }
 
     List<String> unfinished() {
@@ -521,13 +521,13 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     void tellCreated(ForkTask<?> fork) {
         if (context.hasListener()) {
-            context.tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)));
+            tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)), numberOf(fork));
         }
     }
 
     private void tellEnded(ForkTask<?> fork, Outcome<?> how) {
         if (context.hasListener()) {
-            context.tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), how));
+            tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), how), numberOf(fork));
         }
     }
 }

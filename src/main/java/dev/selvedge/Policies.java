@@ -6,9 +6,11 @@ import dev.selvedge.policy.CircuitBreaker.Permit;
 import dev.selvedge.policy.RateLimiter;
 import dev.selvedge.policy.Retry;
 import dev.selvedge.time.Deadline;
+import dev.selvedge.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,10 @@ record Policies(
         @Nullable RateLimiter limiter,
         @Nullable Bulkhead bulkhead,
         @Nullable Hedge hedge) {
+
+    static {
+        CircuitBreaker.onAnyTransition(Policies::tellChanged);
+    }
 
     static final Policies NONE = new Policies(null, null, null, null, null, null, null);
 
@@ -116,6 +122,9 @@ record Policies(
     private <T extends @Nullable Object> T trial(Callable<? extends T> task, Host host, Permit permit)
             throws Exception {
         Deadline until = retry == null ? null : retry.called(host.clock());
+        if (retry != null) {
+            tellStarted(host, 1);
+        }
         long due = dueNow(host);
         try {
             return Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, host, permit, until, due));
@@ -142,6 +151,7 @@ record Policies(
         }
         GivenUp.forget();
         Deadline until = retry.called(host.clock());
+        tellStarted(host, 1);
         try {
             return hedged(task, host, permit, until, due);
         } catch (Exception e) {
@@ -219,7 +229,7 @@ record Policies(
         if (bulkhead == null) {
             return paced(task, host, permit, until, due);
         }
-        Bulkhead.Slot slot = bulkhead.enter(until == null ? host.clock().never() : until);
+        Bulkhead.Slot slot = slot(bulkhead, host, until == null ? host.clock().never() : until);
         try {
             return paced(task, host, permit, until, dueNow(host));
         } finally {
@@ -231,7 +241,7 @@ record Policies(
             Callable<? extends T> task, Host host, @Nullable Permit permit, @Nullable Deadline until, long due)
             throws Exception {
         if (limiter != null && !limiter.tryAcquire(host.clock(), due)) {
-            limiter.acquire(earliest(host, until));
+            await(limiter, host, earliest(host, until));
         }
         if (permit != null) {
             permit.begin();
@@ -244,6 +254,67 @@ record Policies(
                 permit.failed(); // while it ran, and not while it waited
             }
             throw t;
+        }
+    }
+
+    private static Bulkhead.Slot slot(Bulkhead bulkhead, Host host, Deadline until) throws InterruptedException {
+        if (!host.isHeard()) {
+            return bulkhead.enter(until);
+        }
+        Bulkhead.Slot free = bulkhead.tryEnter(host.clock());
+        if (free != null) {
+            return free;
+        }
+        return awaited(
+                host,
+                () -> bulkhead.enter(until),
+                waited -> new ScopeEvent.BulkheadAwaited(host.displayName(), host.taskName(), waited));
+    }
+
+    private static void await(RateLimiter limiter, Host host, Deadline until) throws InterruptedException {
+        if (!host.isHeard()) {
+            limiter.acquire(until);
+            return;
+        }
+        boolean unused = awaited(
+                host,
+                () -> {
+                    limiter.acquire(until);
+                    return true;
+                },
+                waited -> new ScopeEvent.RateLimitAwaited(host.displayName(), host.taskName(), waited));
+    }
+
+    /** Tells how long a policy has let the task wait, unless it refused it. */
+    private static <R> R awaited(
+            Host host, TimeSource.Work<R, InterruptedException> wait, Function<Duration, ScopeEvent> words)
+            throws InterruptedException {
+        long begun = host.clock().nanoTime();
+        boolean refused = false;
+        try {
+            return wait.call();
+        } catch (RuntimeException e) {
+            refused = Refusals.include(e);
+            throw e;
+        } finally {
+            if (!refused) {
+                host.tell(words.apply(Duration.ofNanos(host.clock().nanoTime() - begun)));
+            }
+        }
+    }
+
+    /** Whoever listens is told of an attempt under a retry. */
+    static void tellStarted(Host host, int attempt) {
+        if (host.isHeard()) {
+            host.tell(new ScopeEvent.AttemptStarted(host.displayName(), host.taskName(), attempt));
+        }
+    }
+
+    /** On the thread of whoever has called the breaker. */
+    private static void tellChanged(CircuitBreaker breaker, CircuitBreaker.State from, CircuitBreaker.State to) {
+        Frame scope = Context.areAllPlain() ? null : Here.told();
+        if (scope != null) {
+            scope.tell(new ScopeEvent.BreakerChanged(scope.displayName(), scope.taskName(), breaker.name(), from, to));
         }
     }
 

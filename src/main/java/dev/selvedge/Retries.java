@@ -56,6 +56,7 @@ final class Retries<T extends @Nullable Object> {
             awaitNext(failure);
             attempts++;
             host.retries();
+            Policies.tellStarted(host, attempts);
             long due = now();
             try {
                 return Attempt.within(
@@ -145,10 +146,8 @@ final class Retries<T extends @Nullable Object> {
     }
 
     private void pause(Exception failure, Again again) throws InterruptedException {
-        if (host.context().hasListener()) {
-            host.context()
-                    .tell(new ScopeEvent.AttemptFailed(
-                            scope(), fork(), attempts, failure, again.delay(), again.source()));
+        if (host.isHeard()) {
+            host.tell(new ScopeEvent.AttemptFailed(scope(), fork(), attempts, failure, again.delay(), again.source()));
         }
         try {
             boolean unused = host.clock()
@@ -170,16 +169,15 @@ final class Retries<T extends @Nullable Object> {
             return cancelled;
         }
         if (fault != null) {
-            host.context().unhandled(scope(), fault);
+            host.context().unhandled(scope(), host.scopeId(), fault);
         }
         if (isExhausted(why.reason())) {
             GivenUp.add(failure);
         }
         earlier.removeIf(e -> e == failure);
-        if (host.context().hasListener()) {
-            host.context()
-                    .tell(new ScopeEvent.RetryGaveUp(
-                            scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
+        if (host.isHeard()) {
+            host.tell(
+                    new ScopeEvent.RetryGaveUp(scope(), fork(), attempts, why.reason(), failure, List.copyOf(earlier)));
         } else {
             tellOfEarlier(failure);
         }
@@ -197,8 +195,8 @@ final class Retries<T extends @Nullable Object> {
 
     /** Failures that were to be made good, and were not, unless one that is seen says the same. Listeners have heard of them. */
     private void tellOfEarlier(Throwable seen) {
-        if (!host.context().hasListener() && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
-            host.context().unhandled(scope(), new CountedFailures(wordsForEarlier(), earlier, seen));
+        if (!host.isHeard() && !earlier.stream().allMatch(e -> FailureGroup.areAlike(e, seen))) {
+            host.context().unhandled(scope(), host.scopeId(), new CountedFailures(wordsForEarlier(), earlier, seen));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.selvedge;
 
+import dev.selvedge.policy.CircuitBreaker;
 import dev.selvedge.policy.Retry;
 import java.time.Duration;
 import java.util.List;
@@ -88,6 +89,23 @@ public sealed interface ScopeEvent {
     }
 
     /**
+     * An attempt of a task that is under a retry begins. How it ends is told by {@link AttemptFailed}, by {@link RetryGaveUp}, or,
+     * of the last one, by the end of the fork or the scope.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param attempt which one it is, from 1
+     */
+    record AttemptStarted(String scope, String fork, int attempt) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public AttemptStarted {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            ScopeEvent.checkCount("attempt", attempt);
+        }
+    }
+
+    /**
      * An attempt of a task has failed, and there will be another one.
      *
      * @param scope the name of the scope
@@ -132,6 +150,99 @@ public sealed interface ScopeEvent {
             Objects.requireNonNull(error, "error");
             earlier = List.copyOf(Objects.requireNonNull(earlier, "earlier"));
             ScopeEvent.checkCount("attempts", attempts);
+        }
+    }
+
+    /**
+     * A hedge joins an attempt that is slow, or has failed. It is a fork of its own, in a scope that ends with the attempt.
+     *
+     * @param scope the name of that scope
+     * @param fork the name of the hedge
+     * @param number which one it is, from 1
+     * @param after how long after the first attempt
+     */
+    record HedgeStarted(String scope, String fork, int number, Duration after) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public HedgeStarted {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(after, "after");
+            ScopeEvent.checkCount("number", number);
+        }
+    }
+
+    /**
+     * A circuit breaker has gone from one state to another, by a call from this scope; on the thread of that call. A breaker is shared:
+     * other scopes learn of it when they call.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param breaker the name of the breaker
+     * @param from the state until now
+     * @param to the state from now on
+     */
+    record BreakerChanged(String scope, String fork, String breaker, CircuitBreaker.State from, CircuitBreaker.State to)
+            implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public BreakerChanged {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(breaker, "breaker");
+            Objects.requireNonNull(from, "from");
+            Objects.requireNonNull(to, "to");
+        }
+    }
+
+    /**
+     * An attempt has waited for its moment by a rate limiter, until it came or the task was cut off. One that is refused tells so by its
+     * exception.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param waited how long
+     */
+    record RateLimitAwaited(String scope, String fork, Duration waited) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public RateLimitAwaited {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(waited, "waited");
+        }
+    }
+
+    /**
+     * An attempt has waited for a slot of a bulkhead, until it got one or the task was cut off. One that is refused tells so by its
+     * exception.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param waited how long
+     */
+    record BulkheadAwaited(String scope, String fork, Duration waited) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public BulkheadAwaited {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(waited, "waited");
+        }
+    }
+
+    /**
+     * A scope that was asked to stop still waits for a task that goes on all the same.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork
+     * @param since how long ago the scope was asked to stop
+     * @param stack where the fork's thread is, the innermost call first; empty if it has just ended
+     */
+    record StragglerFound(String scope, String fork, Duration since, List<StackTraceElement> stack)
+            implements ScopeEvent {
+        /** Checks that what must be there is, and copies the list. */
+        public StragglerFound {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(since, "since");
+            stack = List.copyOf(Objects.requireNonNull(stack, "stack"));
         }
     }
 

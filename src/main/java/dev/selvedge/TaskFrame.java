@@ -65,7 +65,7 @@ class TaskFrame extends Frame {
         }
         if (verdict == Ledger.Verdict.PASSED && why != null) {
             // the exception of others is not touched, and the time-out is not lost
-            context.unhandled(displayName(), stopped(why, List.of(), List.of(), null));
+            unhandled(stopped(why, List.of(), List.of(), null));
         }
         return asCancellation(thrown, verdict);
     }

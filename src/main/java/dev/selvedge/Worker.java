@@ -173,6 +173,17 @@ final class Worker extends Host implements Callable<@Nullable Object> {
     }
 
     @Override
+    long taskNumber() {
+        return index + 1;
+    }
+
+    @Override
+    @Nullable
+    ScopeId scopeId() {
+        return job.scopeId();
+    }
+
+    @Override
     void retries() {
         retries++;
         Counts.count(counts(), Counts.RETRIED);

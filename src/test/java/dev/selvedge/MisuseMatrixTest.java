@@ -412,6 +412,27 @@ class MisuseMatrixTest {
         row("new ScopeEvent.ForkCreated(String, String)", "scope", "fork");
         row("new ScopeEvent.ForkStarted(String, String)", "scope", "fork");
         row("new ScopeEvent.ForkEnded(String, String, Outcome)", "scope", "fork", "outcome");
+        row("new ScopeEvent.AttemptStarted(String, String, int)", "scope", "fork", "attempt")
+                .counts("attempt", fine);
+        row("new ScopeEvent.HedgeStarted(String, String, int, Duration)", "scope", "fork", "number", "after")
+                .counts("number", fine)
+                .times("after", fine);
+        row(
+                "new ScopeEvent.BreakerChanged(String, String, String, CircuitBreaker.State, CircuitBreaker.State)",
+                "scope",
+                "fork",
+                "breaker",
+                "from",
+                "to");
+        row("new ScopeEvent.RateLimitAwaited(String, String, Duration)", "scope", "fork", "waited")
+                .times("waited", fine);
+        row("new ScopeEvent.BulkheadAwaited(String, String, Duration)", "scope", "fork", "waited")
+                .times("waited", fine);
+        row("new ScopeEvent.StragglerFound(String, String, Duration, List)", "scope", "fork", "since", "stack")
+                .times("since", fine);
+        row("new ScopeId(long, String, ScopeId, long)", "number", "name", "parent", "parentFork")
+                .nullable("parent");
+        row("new ScopeListener.Where(long, ScopeId, long)", "nanoTime", "scope", "fork");
         row("new ScopeEvent.ScopeCancelled(String, CancelReason)", "scope", "reason");
         row("new ScopeEvent.DeadlinePassed(String, Duration)", "scope", "limit").times("limit", fine);
         row("new ScopeEvent.ValueDiscarded(String, String, Object)", "scope", "fork", "value")
@@ -582,6 +603,9 @@ class MisuseMatrixTest {
                     "TimeSource.Work.call()",
                     "TimeSource.VoidWork.run()",
                     "ScopeDefaults.defaults()",
+                    "ScopeListener.on(ScopeEvent, ScopeListener.Where)",
+                    "ScopeListener.accept(ScopeEvent)",
+                    "ScopeListener.andThen(Consumer)",
                     "new Alarm()",
                     "Alarm.ring()"),
             "called by JUnit, with what JUnit has",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.selvedge.batch.ProgressBar;
+import dev.selvedge.policy.CircuitBreaker;
 import dev.selvedge.policy.Retry;
 import dev.selvedge.time.Alarm;
 import dev.selvedge.time.Alarms;
@@ -113,6 +114,8 @@ final class MisuseWorld {
             sample(Class.class, IOException.class),
             sample(CancelReason.class, reason()),
             sample(CancelReason.Kind.class, CancelReason.Kind.CALLER),
+            sample(CircuitBreaker.State.class, CircuitBreaker.State.CLOSED),
+            sample(ScopeId.class, new ScopeId(1, "name", null, 0)),
             sample(Outcome.class, new Outcome.Success<>("value")));
 
     private static Map.Entry<Class<?>, Object> sample(Class<?> type, Object value) {

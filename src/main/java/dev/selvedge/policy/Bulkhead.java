@@ -90,6 +90,17 @@ public final class Bulkhead {
     }
 
     /**
+     * Enters if a slot is free.
+     *
+     * @param time the clock of the calls
+     * @return the slot, to be closed when the work has ended; null if none is free, or others wait for it already
+     */
+    public @Nullable Slot tryEnter(TimeSource time) {
+        Room room = rooms.on(Objects.requireNonNull(time, "time"));
+        return room.take() ? new Slot(room) : null;
+    }
+
+    /**
      * How many slots are free.
      *
      * @return from 0 to the number of slots, as of now

@@ -192,6 +192,16 @@ public final class CircuitBreaker {
         tell(before, State.CLOSED);
     }
 
+    /**
+     * Has an observer told of each transition of each breaker in this process, from now on, on the thread of the call that has caused
+     * it; for meters and logs of a whole application. To hear of one breaker, {@link Settings#onTransition}.
+     *
+     * @param observer is told; it must be quick, and what it throws is logged
+     */
+    public static void onAnyTransition(BreakerObserver observer) {
+        Observers.add(Objects.requireNonNull(observer, "observer"));
+    }
+
     Settings settings() {
         return settings;
     }
@@ -209,6 +219,7 @@ public final class CircuitBreaker {
         } catch (Throwable e) {
             Faults.report("the listener of " + this + " failed", e);
         }
+        Observers.tell(this, from, to);
     }
 
     @Override
