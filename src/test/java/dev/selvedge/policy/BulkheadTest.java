@@ -53,6 +53,25 @@ class BulkheadTest {
     }
 
     @Test
+    void who_does_not_want_to_wait_gets_a_slot_or_nothing(VirtualClock clock) {
+        Bulkhead one = Bulkhead.of(1);
+
+        Slot slot = one.tryEnter(clock);
+        assertThat(slot).isNotNull();
+        assertThat(one.tryEnter(clock)).isNull();
+        assertThat(one.waiting()).isZero();
+        slot.close();
+        assertThat(one.free()).isEqualTo(1);
+        scope().clock(clock).run(s -> {
+            holding(s, clock, one, "a", ofSeconds(2));
+            holding(s, clock, one, "b", ofSeconds(2));
+            Selvedge.sleep(ofSeconds(1));
+            assertThat(one.tryEnter(clock)).as("others wait already").isNull();
+        });
+        assertThat(trail).containsExactly("0 a", "2 b");
+    }
+
+    @Test
     void so_many_run_at_a_time_and_the_others_follow_in_their_order(VirtualClock clock) {
         Bulkhead two = Bulkhead.of(2);
 

@@ -583,6 +583,33 @@ class CircuitBreakerTest {
     }
 
     @Test
+    void an_observer_hears_of_all_breakers_and_one_that_throws_keeps_nothing_from_the_others() {
+        CircuitBreaker a = breaker(s -> s.failures(1));
+        CircuitBreaker b = CircuitBreaker.of("other", s -> s.failures(1));
+        List<String> heard = new ArrayList<>();
+        CircuitBreaker.onAnyTransition((breaker, from, to) -> {
+            if (breaker == a || breaker == b) {
+                throw new IllegalStateException("observer");
+            }
+        });
+        CircuitBreaker.onAnyTransition((breaker, from, to) -> {
+            if (breaker == a || breaker == b) {
+                heard.add(breaker.name() + " " + from + " -> " + to);
+            }
+        });
+
+        fail(a);
+        b.forceOpen();
+        clock.advance(ofSeconds(10));
+        succeed(a);
+
+        assertThat(heard)
+                .containsExactly(
+                        "db CLOSED -> OPEN", "other CLOSED -> OPEN", "db OPEN -> HALF_OPEN", "db HALF_OPEN -> CLOSED");
+        assertThat(told).hasSize(3);
+    }
+
+    @Test
     void settings_out_of_range_are_refused_with_their_value() {
         assertThatThrownBy(() -> breaker(s -> s.failures(0)))
                 .isInstanceOf(IllegalArgumentException.class)
