@@ -56,7 +56,6 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     // The owner's.
     private @Nullable Object container;
-    private @Nullable ForkTask<?> forking;
     private @Nullable InterruptedException outsideCancel;
 
     /** What keeps the scope from being concluded: it could not fork, or its clock stands still for good. */
@@ -224,7 +223,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         }
         r.add(fork);
         tellCreated(fork);
-        forking = fork;
+        roster.starting = fork;
         try {
             Container.WAY.fork(Objects.requireNonNull(container), fork);
         } catch (Throwable t) {
@@ -232,8 +231,6 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
             r.removeLast();
             fork.neverStarted();
             throw t;
-        } finally {
-            forking = null;
         }
         if (reason() != null) {
             fork.interrupt(ForkTask.BY_SCOPE);
@@ -243,7 +240,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     /** The container asks for the thread of the fork that is being started. */
     @Override
     public final Thread newThread(Runnable r) {
-        ForkTask<?> fork = Objects.requireNonNull(forking);
+        ForkTask<?> fork = Objects.requireNonNull(roster.starting);
         Thread thread = factory == null
                 ? ForkThreads.own(fork, roster.size() - 1, r, givenName())
                 : ForkThreads.madeBy(factory, r, givenName());

@@ -38,6 +38,13 @@ final class Roster {
     /** Published by a release store after the fork's place is filled. */
     private int count;
 
+    /**
+     * The fork for which a thread is being made. The owner's. Not a field of the scope: there each write would take away, from the forks
+     * that run already, the memory in which they look for a reason to stop.
+     */
+    @Nullable
+    ForkTask<?> starting;
+
     Roster(@Nullable Object[] slots) {
         this(slots, 0);
     }
