@@ -47,7 +47,12 @@ public final class Main {
         }
         Path from = args.length == 0 ? Path.of("target", "results") : Path.of(args[0]);
         Path to = args.length == 0 ? Path.of("..", "docs", "benchmarks") : Path.of(args[1]);
-        write(Results.in(from), to);
+        Results results = Results.in(from);
+        if (results.origins().isEmpty()) { // and a page of something would be replaced by one of nothing
+            System.err.println("no results in " + from.toAbsolutePath().normalize() + ": " + to.normalize() + " is left as it is");
+            System.exit(1);
+        }
+        write(results, to);
         System.out.println(to.resolve("README.md"));
     }
 
