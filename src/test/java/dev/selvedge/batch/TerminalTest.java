@@ -3,6 +3,7 @@ package dev.selvedge.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.selvedge.ChildJvm;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -231,9 +232,10 @@ class TerminalTest {
         Files.writeString(
                 script,
                 before + java(classPath, how).stream().map(TerminalTest::quoted).collect(Collectors.joining(" ")));
-        ProcessBuilder builder =
-                clean(new ProcessBuilder("/usr/bin/script", "-qec", "sh " + quoted(script), "/dev/null"));
-        Process terminal = builder.redirectErrorStream(true)
+        List<String> command = new ArrayList<>(ChildJvm.heedingSignals());
+        command.addAll(List.of("/usr/bin/script", "-qec", "sh " + quoted(script), "/dev/null"));
+        Process terminal = clean(new ProcessBuilder(command))
+                .redirectErrorStream(true)
                 .redirectInput(new File("/dev/null"))
                 .start();
         String screen = new String(terminal.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
