@@ -273,7 +273,9 @@ final class Bulk extends OpenScope {
             budget.succeeded(this);
         }
         if (context.hasListener()) {
-            announceCancel();
+            if (how == Counts.CANCELLED) {
+                haveCancelAnnounced();
+            }
             Outcome<?> outcome = error != null
                     ? new Outcome.Failure<>(error)
                     : how == Counts.SUCCEEDED

@@ -30,14 +30,12 @@ abstract class Frame extends Host {
 
     private static final VarHandle STATE;
     private static final VarHandle REASON;
-    private static final VarHandle TOLD;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             STATE = lookup.findVarHandle(Frame.class, "state", int.class);
             REASON = lookup.findVarHandle(Frame.class, "reason", CancelReason.class);
-            TOLD = lookup.findVarHandle(Frame.class, "told", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -77,9 +75,8 @@ abstract class Frame extends Host {
     /** null → the first reason, by anyone; null → ENDED by the owner. */
     private volatile @Nullable CancelReason reason;
 
-    /** 0 → 1 by whoever tells the listener of the cancellation. */
-    @SuppressWarnings("unused") // through TOLD
-    private volatile int told;
+    /** That it was cancelled, for those who listen. Set by the owner when it tells them that the scope is open. */
+    private @Nullable Announcement announcement;
 
     /** Requests up to this number were delivered before the frame was entered. The owner's. */
     long baseline;
@@ -152,6 +149,7 @@ abstract class Frame extends Host {
     final void tellOpened() {
         if (context.hasListener()) {
             id = newId();
+            announcement = new Announcement();
             tell(new ScopeEvent.ScopeOpened(displayName()), 0);
             if (limit != null) {
                 tell(new ScopeEvent.DeadlineSet(displayName(), limit.length), 0);
@@ -282,18 +280,28 @@ abstract class Frame extends Host {
     /** Hands the request on to the forks, where there are any. */
     void cancelForks() {}
 
-    /** Tells the listener that this block was cancelled, if it was and nobody has told so. */
+    /** Tells the listener that this block was cancelled, if it was and nobody has told so or is about to. */
     final void announceCancel() {
-        if (!context.hasListener()) {
-            return;
+        Announcement mine = announcement;
+        CancelReason why = mine == null ? null : reason();
+        if (mine != null && why != null) {
+            mine.make(() -> tellCancelled(why));
         }
-        CancelReason why = reason();
-        if (why != null && TOLD.compareAndSet(this, 0, 1)) {
-            if (isOwnDeadline(why) && limit != null) {
-                tell(new ScopeEvent.DeadlinePassed(displayName(), limit.length), 0);
-            }
-            tell(new ScopeEvent.ScopeCancelled(displayName(), why), forkBehind(why));
+    }
+
+    /** The same; when it returns, the listener has been told of the cancellation, if there was one. */
+    final void haveCancelAnnounced() {
+        announceCancel();
+        if (announcement != null) {
+            announcement.awaitMade(context.clock());
         }
+    }
+
+    private void tellCancelled(CancelReason why) {
+        if (isOwnDeadline(why) && limit != null) {
+            tell(new ScopeEvent.DeadlinePassed(displayName(), limit.length), 0);
+        }
+        tell(new ScopeEvent.ScopeCancelled(displayName(), why), forkBehind(why));
     }
 
     /** The number of the fork whose end was the reason; 0 if it was something else. */

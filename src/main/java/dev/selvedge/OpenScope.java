@@ -124,7 +124,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         } finally {
             disarm();
             seal();
-            announceCancel();
+            haveCancelAnnounced();
             leaveFrame(null); // has been left long since, unless the container could not be opened
             ledger.pop(this);
         }
@@ -366,7 +366,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         }
         if (context.hasListener()) {
             if (fork.wasCutOff()) {
-                announceCancel();
+                haveCancelAnnounced();
             }
             tellEnded(fork, fork.outcomeWhenDone());
             announceCancel();

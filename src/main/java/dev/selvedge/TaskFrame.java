@@ -40,7 +40,7 @@ class TaskFrame extends Frame {
         Ledger.Verdict verdict = ledger.leave(this, thrown);
         disarm();
         seal();
-        announceCancel();
+        haveCancelAnnounced();
         ledger.pop(this);
         try {
             if (thrown != null) {
