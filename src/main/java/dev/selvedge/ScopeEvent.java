@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * on the first thread of the scope that learns of it. A listener that throws changes nothing: its exception is told to
  * it as {@link Unhandled}, and logged if it throws again. Of one scope, {@link ScopeOpened} comes first and
  * {@link ScopeClosed} last; of one fork, {@link ForkCreated}, {@link ForkStarted} and {@link ForkEnded} come in this
- * order; {@link ScopeCancelled} comes before the end of any fork that it cut off.
+ * order; {@link ScopeCancelled} comes before the end of any fork that it cut off. So a listener that takes its time over a
+ * {@code ScopeCancelled} holds up those forks, and the end of the scope.
  *
  * @since 0.1
  */
@@ -224,25 +225,6 @@ public sealed interface ScopeEvent {
             Objects.requireNonNull(scope, "scope");
             Objects.requireNonNull(fork, "fork");
             Objects.requireNonNull(waited, "waited");
-        }
-    }
-
-    /**
-     * A scope that was asked to stop still waits for a task that goes on all the same.
-     *
-     * @param scope the name of the scope
-     * @param fork the name of the fork
-     * @param since how long ago the scope was asked to stop
-     * @param stack where the fork's thread is, the innermost call first; empty if it has just ended
-     */
-    record StragglerFound(String scope, String fork, Duration since, List<StackTraceElement> stack)
-            implements ScopeEvent {
-        /** Checks that what must be there is, and copies the list. */
-        public StragglerFound {
-            Objects.requireNonNull(scope, "scope");
-            Objects.requireNonNull(fork, "fork");
-            Objects.requireNonNull(since, "since");
-            stack = List.copyOf(Objects.requireNonNull(stack, "stack"));
         }
     }
 

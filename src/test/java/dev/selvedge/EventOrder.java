@@ -88,7 +88,7 @@ final class EventOrder implements ScopeListener {
         assertThat(all.get(0).kind()).isEqualTo("ForkCreated");
         List<String> own = all.stream()
                 .map(Told::kind)
-                .filter(k -> !k.equals("HedgeStarted") && !k.equals("ValueDiscarded") && !k.equals("StragglerFound"))
+                .filter(k -> !k.equals("HedgeStarted") && !k.equals("ValueDiscarded"))
                 .toList();
         assertThat(own.get(own.size() - 1)).isEqualTo("ForkEnded");
     }

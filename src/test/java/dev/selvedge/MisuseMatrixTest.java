@@ -428,8 +428,6 @@ class MisuseMatrixTest {
                 .times("waited", fine);
         row("new ScopeEvent.BulkheadAwaited(String, String, Duration)", "scope", "fork", "waited")
                 .times("waited", fine);
-        row("new ScopeEvent.StragglerFound(String, String, Duration, List)", "scope", "fork", "since", "stack")
-                .times("since", fine);
         row("new ScopeId(long, String, ScopeId, long)", "number", "name", "parent", "parentFork")
                 .nullable("parent");
         row("new ScopeListener.Where(long, ScopeId, long)", "nanoTime", "scope", "fork");
