@@ -3,7 +3,6 @@ package dev.selvedge;
 import dev.selvedge.time.TimeSource;
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A listener that is also told when an event happened, and in which scope and fork: what it takes to put events together again
@@ -60,9 +59,9 @@ public interface ScopeListener extends Consumer<ScopeEvent> {
             Objects.requireNonNull(scope, "scope");
         }
 
-        static Where unknown(@Nullable String name) {
+        static Where unknown(String name) {
             TimeSource time = TimeSource.system();
-            return new Where(time.nanoTime(), new ScopeId(0, Host.displayName(name), null, 0), 0);
+            return new Where(time.nanoTime(), new ScopeId(0, name, null, 0), 0);
         }
     }
 }

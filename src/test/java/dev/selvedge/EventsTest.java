@@ -118,13 +118,7 @@ class EventsTest {
         for (Told t : all(ScopeEvent.ForkEnded.class)) {
             assertThat(((ScopeEvent.ForkEnded) t.event).fork()).isEqualTo("fork-" + t.where.fork());
         }
-        for (Told t : all(ScopeEvent.ScopeOpened.class)) {
-            if (t.where.scope().parent() != null) {
-                assertThat("abc".charAt((int) t.where.scope().parentFork() - 1))
-                        .isEqualTo(t.event.scope().charAt(0));
-            }
-        }
-        assertThat(all(ScopeEvent.ScopeOpened.class)).hasSize(4);
+        assertEachItemHasOpenedItsScope();
     }
 
     @Test
@@ -134,13 +128,19 @@ class EventsTest {
                 .concurrency(2)
                 .map(List.of("a", "b", "c"), item -> Selvedge.scope(item).call(() -> item));
 
-        for (Told t : all(ScopeEvent.ScopeOpened.class)) {
-            if (t.where.scope().parent() != null) {
-                assertThat("abc".charAt((int) t.where.scope().parentFork() - 1))
-                        .isEqualTo(t.event.scope().charAt(0));
-            }
-        }
-        assertThat(all(ScopeEvent.ScopeOpened.class)).hasSize(4);
+        assertEachItemHasOpenedItsScope();
+    }
+
+    /** Those items are "a", "b" and "c", and so are the names of the scopes. */
+    private void assertEachItemHasOpenedItsScope() {
+        List<ScopeId> inside = all(ScopeEvent.ScopeOpened.class).stream()
+                .map(t -> t.where.scope())
+                .filter(scope -> scope.parent() != null)
+                .toList();
+        assertThat(inside)
+                .hasSize(3)
+                .allSatisfy(scope -> assertThat(scope.name())
+                        .isEqualTo("abc".substring((int) scope.parentFork() - 1, (int) scope.parentFork())));
     }
 
     // Each kind.

@@ -66,7 +66,9 @@ class BulkheadTest {
             holding(s, clock, one, "a", ofSeconds(2));
             holding(s, clock, one, "b", ofSeconds(2));
             Selvedge.sleep(ofSeconds(1));
-            assertThat(one.tryEnter(clock)).as("others wait already").isNull();
+            assertThat(one.tryEnter(clock))
+                    .as("it is taken, and somebody waits")
+                    .isNull();
         });
         assertThat(trail).containsExactly("0 a", "2 b");
     }
