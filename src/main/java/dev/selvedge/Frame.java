@@ -197,9 +197,10 @@ abstract class Frame extends Host {
         context.discard(displayName(), id, fork, number, value);
     }
 
-    final void tellClosed() {
+    /** The last that is told of it: what it throws, or null. */
+    final void tellClosed(@Nullable Throwable error) {
         if (context.hasListener()) {
-            tell(new ScopeEvent.ScopeClosed(displayName(), elapsed()), 0);
+            tell(new ScopeEvent.ScopeClosed(displayName(), elapsed(), error), 0);
         }
     }
 

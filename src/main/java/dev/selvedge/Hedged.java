@@ -110,7 +110,6 @@ final class Hedged extends OpenScope {
             ForkTask<?> fork = next(forks.size(), load);
             forks.add(fork);
             start(fork);
-            tellHedge(fork);
             interrupted |= forks.size() <= hedge.extra() && awaitNeed(seen);
         } while (forks.size() <= hedge.extra() && !isEnough());
         if (interrupted) {
@@ -118,7 +117,9 @@ final class Hedged extends OpenScope {
         }
     }
 
-    private void tellHedge(ForkTask<?> fork) {
+    @Override
+    void tellCreated(ForkTask<?> fork) {
+        super.tellCreated(fork);
         int number = forks.size() - 1;
         if (number > 0 && context.hasListener()) {
             Duration after = Duration.ofNanos(context.clock().nanoTime() - begun);

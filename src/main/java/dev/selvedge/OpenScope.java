@@ -102,6 +102,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     @Override
     final @Nullable Object execute() throws Throwable {
         ledger.enter(this);
+        Throwable thrown = null;
         try {
             runBound();
             if (crash != null) {
@@ -109,8 +110,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
                 throw crash;
             }
             return conclude();
+        } catch (Throwable t) {
+            thrown = t;
+            throw t;
         } finally {
-            end();
+            end(thrown);
         }
     }
 
@@ -131,13 +135,13 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     /** Whoever holds the scope, or a fork, from now on holds the results of forks and nothing else. */
-    private void end() {
+    private void end(@Nullable Throwable thrown) {
         over = true;
         forget();
         failures = null;
         outsideCancel = null;
         crash = null;
-        tellClosed();
+        tellClosed(thrown);
         roster = Roster.EMPTY;
         detach();
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * on the first thread of the scope that learns of it. A listener that throws changes nothing: its exception is told to
  * it as {@link Unhandled}, and logged if it throws again. Of one scope, {@link ScopeOpened} comes first and
  * {@link ScopeClosed} last; of one fork, {@link ForkCreated}, {@link ForkStarted} and {@link ForkEnded} come in this
- * order; {@link ScopeCancelled} comes before the end of any fork that it cut off. So a listener that takes its time over a
+ * order, and {@link HedgeStarted} after the first of them; {@link ScopeCancelled} comes before the end of any fork that it cut off. So a listener that takes its time over a
  * {@code ScopeCancelled} holds up those forks, and the end of the scope.
  *
  * @since 0.1
@@ -309,8 +309,11 @@ public sealed interface ScopeEvent {
      *
      * @param scope its name
      * @param elapsed how long it was open
+     * @param error what it throws; null if it gives a value, be it an {@link Outcome} that is a failure. A
+     *     {@link ScopeCancelledException} is a scope that was cancelled from outside
      */
-    record ScopeClosed(String scope, Duration elapsed) implements ScopeEvent {
+    record ScopeClosed(
+            String scope, Duration elapsed, @Nullable Throwable error) implements ScopeEvent {
         /** Checks that what must be there is. */
         public ScopeClosed {
             Objects.requireNonNull(scope, "scope");

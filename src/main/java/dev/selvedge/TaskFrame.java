@@ -42,14 +42,12 @@ class TaskFrame extends Frame {
         seal();
         haveCancelAnnounced();
         ledger.pop(this);
-        try {
-            if (thrown != null) {
-                throw leaving(thrown, verdict);
-            }
-            return value;
-        } finally {
-            tellClosed();
+        Throwable leaving = thrown == null ? null : leaving(thrown, verdict);
+        tellClosed(leaving);
+        if (leaving != null) {
+            throw leaving;
         }
+        return value;
     }
 
     /** What the task comes to, under its policies. */

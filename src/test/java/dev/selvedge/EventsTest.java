@@ -59,6 +59,60 @@ class EventsTest {
 
     private final long begun = lab.clock().nanoTime();
 
+    // How a scope ended.
+
+    @Test
+    void a_scope_that_gives_a_value_closes_without_an_error() {
+        heard("call").run(() -> nap("task", ofMillis(10)));
+        heard("tasks").gather(List.of(() -> nap("task", ofMillis(20))));
+        heard("kept").attempt(() -> {
+            throw new IOException("no");
+        });
+
+        assertThat(told.stream().map(Told::event).filter(e -> e instanceof ScopeEvent.ScopeClosed))
+                .containsExactly(
+                        new ScopeEvent.ScopeClosed("call", ofMillis(10), null),
+                        new ScopeEvent.ScopeClosed("tasks", ofMillis(20), null),
+                        new ScopeEvent.ScopeClosed("kept", ZERO, null));
+    }
+
+    @Test
+    void a_scope_that_throws_closes_with_what_it_throws() {
+        IOException no = new IOException("no");
+        Task.Void<IOException> failing = () -> {
+            throw no;
+        };
+
+        Throwable call = catchThrowable(() -> heard("call").run(failing));
+        Throwable body = catchThrowable(() -> heard("body").run(s -> {
+            throw no;
+        }));
+        Throwable forks = catchThrowable(() -> heard("forks").run(s -> s.fork(failing)));
+        Throwable late =
+                catchThrowable(() -> heard("late").deadline(ofMillis(5)).run(() -> nap("late", ofSeconds(1))));
+        Throwable lateForks = catchThrowable(() ->
+                heard("late").deadline(ofMillis(5)).gather(List.of(() -> nap("late", ofSeconds(1)))));
+
+        assertThat(all(ScopeEvent.ScopeClosed.class))
+                .extracting(t -> ((ScopeEvent.ScopeClosed) t.event).error())
+                .containsExactly(call, body, forks, late, lateForks);
+        assertThat(call).isSameAs(no);
+        assertThat(body).isSameAs(no);
+        assertThat(forks).isInstanceOf(ScopeFailedException.class);
+        assertThat(late).isInstanceOf(DeadlineExceededException.class);
+        assertThat(lateForks).isInstanceOf(DeadlineExceededException.class);
+    }
+
+    @Test
+    void a_scope_that_was_cancelled_from_outside_closes_with_that() {
+        heard("outer").deadline(ofMillis(5)).attempt(() -> heard("inner").call(() -> nap("task", ofSeconds(1))));
+
+        ScopeEvent.ScopeClosed inner =
+                (ScopeEvent.ScopeClosed) all(ScopeEvent.ScopeClosed.class).get(0).event;
+        assertThat(inner.scope()).isEqualTo("inner");
+        assertThat(inner.error()).isInstanceOf(ScopeCancelledException.class);
+    }
+
     // The tree.
 
     @Test
@@ -151,7 +205,8 @@ class EventsTest {
 
         assertThat(told)
                 .extracting(Told::event)
-                .containsExactly(new ScopeEvent.ScopeOpened("page"), new ScopeEvent.ScopeClosed("page", ofSeconds(2)));
+                .containsExactly(
+                        new ScopeEvent.ScopeOpened("page"), new ScopeEvent.ScopeClosed("page", ofSeconds(2), null));
         assertThat(told).extracting(this::millis).containsExactly(0L, 2000L);
     }
 
@@ -251,7 +306,7 @@ class EventsTest {
                         new ScopeEvent.AttemptStarted("call", "call", 2),
                         new ScopeEvent.AttemptFailed("call", "call", 2, no, ofMillis(200), Retry.DelaySource.BACKOFF),
                         new ScopeEvent.AttemptStarted("call", "call", 3),
-                        new ScopeEvent.ScopeClosed("call", ofMillis(300)));
+                        new ScopeEvent.ScopeClosed("call", ofMillis(300), null));
         assertThat(told).extracting(this::millis).containsExactly(0L, 0L, 0L, 100L, 100L, 300L, 300L);
         assertThat(told).extracting(t -> t.where.fork()).containsOnly(0L);
     }

@@ -56,7 +56,7 @@ class GatherTest {
                 .fork(slow("a", 1))
                 .fork(slow("b", 1))
                 .gather((a, b) -> {
-                    assertThat(lab.events()).last().isEqualTo(new ScopeEvent.ScopeClosed("scope", ofSeconds(1)));
+                    assertThat(lab.events()).last().isEqualTo(new ScopeEvent.ScopeClosed("scope", ofSeconds(1), null));
                     assertThat(Selvedge.deadline().isNever()).isTrue();
                     return a + b;
                 });

@@ -436,7 +436,9 @@ class MisuseMatrixTest {
         row("new ScopeEvent.ValueDiscarded(String, String, Object)", "scope", "fork", "value")
                 .nullable("value");
         row("new ScopeEvent.Unhandled(String, Throwable)", "scope", "error");
-        row("new ScopeEvent.ScopeClosed(String, Duration)", "scope", "elapsed").times("elapsed", fine);
+        row("new ScopeEvent.ScopeClosed(String, Duration, Throwable)", "scope", "elapsed", "error")
+                .times("elapsed", fine)
+                .nullable("error");
         row(
                         "new ScopeEvent.AttemptFailed(String, String, int, Exception, Duration, Retry.DelaySource)",
                         "scope",
