@@ -255,36 +255,40 @@ final class Bulk extends OpenScope {
         return "fork-" + (index + 1);
     }
 
-    void tellStarted(Worker worker) {
-        if (context.hasListener()) {
-            String name = worker.taskName();
-            if (!feed.isThreadPerItem()) {
-                tell(new ScopeEvent.ForkCreated(displayName(), name), worker.taskNumber());
-            }
-            tell(new ScopeEvent.ForkStarted(displayName(), name), worker.taskNumber());
+    /** A worker begins with an item; what is known of that at its end, if somebody listens. */
+    @Nullable
+    ForkTale itemStarted(Worker worker) {
+        Audience all = audience();
+        if (all == null) {
+            return null;
         }
+        ForkTale tale = new ForkTale(this, worker);
+        if (!feed.isThreadPerItem()) {
+            all.created(tale);
+        }
+        return all.started(tale);
     }
 
     /** An item has ended, and is counted. */
-    void itemEnded(Worker worker, int how, @Nullable Throwable error, @Nullable Object value) {
+    void itemEnded(Worker worker, int how, @Nullable Throwable error, @Nullable Object value, @Nullable ForkTale tale) {
         if (error != null) {
             itemFailed(worker, error);
         } else if (how == Counts.SUCCEEDED && budget != null) {
             budget.succeeded(this);
         }
-        if (context.hasListener()) {
-            if (how == Counts.CANCELLED) {
-                haveCancelAnnounced();
-            }
-            Outcome<?> outcome = error != null
-                    ? new Outcome.Failure<>(error)
-                    : how == Counts.SUCCEEDED
-                            ? new Outcome.Success<@Nullable Object>(value)
-                            : new Outcome.Cancelled<>(reasonOfUnrun());
-            tell(new ScopeEvent.ForkEnded(displayName(), worker.taskName(), outcome), worker.taskNumber());
-            announceCancel();
+        if (tale != null) {
+            tellEnded(tale, how, error, value);
         }
         feed.itemEnded();
+    }
+
+    private void tellEnded(ForkTale tale, int how, @Nullable Throwable error, @Nullable Object value) {
+        Outcome<?> outcome = error != null
+                ? new Outcome.Failure<>(error)
+                : how == Counts.SUCCEEDED
+                        ? new Outcome.Success<@Nullable Object>(value)
+                        : new Outcome.Cancelled<>(reasonOfUnrun());
+        Objects.requireNonNull(audience()).ended(this, tale, how == Counts.CANCELLED, () -> outcome);
     }
 
     private void itemFailed(Worker worker, Throwable error) {
@@ -321,14 +325,14 @@ final class Bulk extends OpenScope {
     }
 
     @Override
-    void forkStarted(ForkTask<?> fork) {
-        // the items tell
+    ForkTale forkStarted(ForkTask<?> fork, Audience listening) {
+        return new ForkTale(this, fork); // the items tell
     }
 
     @Override
-    void forkEnded(ForkTask<?> fork) {
+    void forkEnded(ForkTask<?> fork, @Nullable ForkTale tale) {
         if (feed.isThreadPerItem() && fork.wasCutOff()) { // before it began
-            super.forkEnded(fork);
+            super.forkEnded(fork, tale);
         }
         if (fork.hasFailed()) {
             failed(fork, fork.failure());
@@ -408,7 +412,7 @@ final class Bulk extends OpenScope {
             return;
         }
         List<Throwable> rest = new ArrayList<>(ruinedToo);
-        if (!context.hasListener()) {
+        if (!context.seesErrors()) {
             rest.removeIf(e -> FailureGroup.areOfOneCause(e, first.error));
         }
         if (!isThrown) {

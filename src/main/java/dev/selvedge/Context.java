@@ -95,11 +95,22 @@ record Context(
     }
 
     /**
-     * Whether somebody is told of events. Paths that are run for each fork ask this and not for the listener: the JIT inlines no
-     * method with a class in its signature that nobody has loaded yet.
+     * Whether there is a listener, be it one that does not listen now. Paths that are run for each scope ask this and not for the
+     * listener: the JIT inlines no method with a class in its signature that nobody has loaded yet.
      */
-    boolean hasListener() {
+    boolean mayBeHeard() {
         return listener != null;
+    }
+
+    /** Whether somebody is told of events now. */
+    boolean hasListener() {
+        return listener != null && Listeners.any(listener, Listeners::isListening);
+    }
+
+    /** Whether what cannot be seen otherwise is seen by those who listen, or has to be logged. */
+    boolean seesErrors() {
+        return listener != null
+                && Listeners.any(listener, who -> Listeners.isListening(who) && Listeners.replacesLog(who));
     }
 
     /**
@@ -115,23 +126,31 @@ record Context(
             ScopeListener.Where where = scope == null
                     ? ScopeListener.Where.unknown(event.scope())
                     : new ScopeListener.Where(clock().nanoTime(), scope, fork);
-            Listeners.each(listener, who -> {
-                try {
-                    tell(who, event, where);
-                } catch (Throwable e) {
-                    tellOfFailure(who, event, where, e);
-                }
-            });
+            Listeners.each(listener, who -> tell(who, event, where));
         } finally {
             aside.putBack();
         }
     }
 
+    /** Tells one of them; what it throws changes nothing. */
     private static void tell(Consumer<? super ScopeEvent> who, ScopeEvent event, ScopeListener.Where where) {
-        if (who instanceof ScopeListener one) {
-            one.on(event, where);
-        } else {
-            who.accept(event);
+        try {
+            Listeners.tell(who, event, where);
+        } catch (Throwable e) {
+            tellOfFailure(who, event, where, e);
+        }
+    }
+
+    /** Tells of the life of a fork: those who do not time it themselves. */
+    void tellOfFork(ScopeEvent event, ScopeListener.Where where) {
+        if (listener instanceof ScopeListener one) {
+            tell(one, event, where); // it hears of forks, since somebody does
+        } else if (listener != null) {
+            Listeners.each(listener, who -> {
+                if (!Listeners.timesForks(who)) {
+                    tell(who, event, where);
+                }
+            });
         }
     }
 
@@ -141,14 +160,18 @@ record Context(
         if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error)) {
             log(unseen(scope), error);
         } else {
-            try {
-                tell(to, new ScopeEvent.Unhandled(event.scope(), e), where);
-                return;
-            } catch (Throwable again) {
-                // it fails at everything: one line for the first time is enough
-            }
+            tellOfFailure(to, event.scope(), where, e);
         }
-        log("the listener of scope \"" + event.scope() + "\" failed", e);
+    }
+
+    static void tellOfFailure(Consumer<? super ScopeEvent> to, String scope, ScopeListener.Where where, Throwable e) {
+        try {
+            Listeners.tell(to, new ScopeEvent.Unhandled(scope, e), where);
+            return;
+        } catch (Throwable again) {
+            // it fails at everything: one line for the first time is enough
+        }
+        log("the listener of scope \"" + scope + "\" failed", e);
     }
 
     private static String unseen(String scope) {
@@ -170,10 +193,12 @@ record Context(
 
     /** The same, of a fork that has a number in a scope that may have one. */
     void discard(String scope, @Nullable ScopeId id, String fork, long number, @Nullable Object value) {
-        if (value == null || (listener == null && sink == null)) {
+        if (value == null) {
             return;
         }
-        tell(new ScopeEvent.ValueDiscarded(scope, fork, value), id, number);
+        if (hasListener()) {
+            tell(new ScopeEvent.ValueDiscarded(scope, fork, value), id, number);
+        }
         if (sink != null) {
             Here.Aside aside = Here.putAside();
             try {
@@ -192,7 +217,7 @@ record Context(
 
     /** Whether anybody wants to know of values that nobody can read any more. */
     boolean wantsDiscarded() {
-        return listener != null || sink != null;
+        return hasListener() || sink != null;
     }
 
     /** Tells of an error that nothing can carry. Without a listener it becomes a line of the log. */
@@ -202,8 +227,10 @@ record Context(
 
     /** The same, in a scope that may have a number. */
     void unhandled(String scope, @Nullable ScopeId id, Throwable error) {
-        if (listener != null) {
+        if (hasListener()) {
             tell(new ScopeEvent.Unhandled(scope, error), id, 0);
+        }
+        if (seesErrors()) {
             return;
         }
         Here.Aside aside = Here.putAside();
@@ -214,9 +241,9 @@ record Context(
         }
     }
 
-    /** Tells of errors for which an exception had no room. Without a listener they are counted in one entry of the log. */
+    /** Tells of errors for which an exception had no room. Where they are logged, they are counted in one entry. */
     void unhandledRest(String scope, @Nullable ScopeId id, List<Throwable> errors) {
-        if (listener != null || errors.size() == 1) {
+        if (seesErrors() || errors.size() == 1) {
             errors.forEach(e -> unhandled(scope, id, e));
         } else if (!errors.isEmpty()) {
             unhandled(scope, id, new CountedFailures(errors.size() + " further failures", errors, null));

@@ -70,10 +70,11 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
         CancelReason before = cancelReason();
         if (before != null) {
             neverRuns(before);
-            scope.forkEnded(this);
+            scope.forkEnded(this, null);
             return null;
         }
-        scope.forkStarted(this);
+        Audience listening = scope.audience();
+        ForkTale tale = listening == null ? null : scope.forkStarted(this, listening);
         @Nullable Object result;
         int end;
         try {
@@ -97,7 +98,7 @@ sealed class ForkTask<T extends @Nullable Object> implements Callable<@Nullable 
             }
         } finally {
             settle(end);
-            scope.forkEnded(this);
+            scope.forkEnded(this, tale);
         }
         return null;
     }

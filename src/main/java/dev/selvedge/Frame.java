@@ -66,17 +66,14 @@ abstract class Frame extends Host {
 
     private final long started;
 
-    /** Which scope it is, once those who listen have been told that it is open. */
-    private @Nullable ScopeId id;
+    /** Those who listen, once they have been told that it is open. Set by the owner before there are forks. */
+    private @Nullable Audience audience;
 
     /** OPEN → FIRING → FIRED by whoever fires; OPEN → LEFT by the owner. */
     private volatile int state;
 
     /** null → the first reason, by anyone; null → ENDED by the owner. */
     private volatile @Nullable CancelReason reason;
-
-    /** That it was cancelled, for those who listen. Set by the owner when it tells them that the scope is open. */
-    private @Nullable Announcement announcement;
 
     /** Requests up to this number were delivered before the frame was entered. The owner's. */
     long baseline;
@@ -148,8 +145,7 @@ abstract class Frame extends Host {
 
     final void tellOpened() {
         if (context.hasListener()) {
-            id = newId();
-            announcement = new Announcement();
+            audience = new Audience(context, Objects.requireNonNull(context.listener()), newId());
             tell(new ScopeEvent.ScopeOpened(displayName()), 0);
             if (limit != null) {
                 tell(new ScopeEvent.DeadlineSet(displayName(), limit.length), 0);
@@ -168,15 +164,21 @@ abstract class Frame extends Host {
 
     @Override
     final @Nullable ScopeId scopeId() {
-        return id;
+        Audience mine = audience;
+        return mine == null ? null : mine.scope;
+    }
+
+    /** Those who are told of it, and of its forks; null if nobody listened when it was opened. */
+    final @Nullable Audience audience() {
+        return audience;
     }
 
     final void tell(ScopeEvent event, long fork) {
-        context.tell(event, id, fork);
+        context.tell(event, scopeId(), fork);
     }
 
     final void unhandled(Throwable error) {
-        context.unhandled(displayName(), id, error);
+        context.unhandled(displayName(), scopeId(), error);
     }
 
     final void unhandled(List<Throwable> errors) {
@@ -185,7 +187,7 @@ abstract class Frame extends Host {
 
     /** Those for which there was no room. */
     final void unhandledRest(List<Throwable> errors) {
-        context.unhandledRest(displayName(), id, errors);
+        context.unhandledRest(displayName(), scopeId(), errors);
     }
 
     /** The value of the block itself, which nobody gets. */
@@ -194,12 +196,12 @@ abstract class Frame extends Host {
     }
 
     final void discard(String fork, long number, @Nullable Object value) {
-        context.discard(displayName(), id, fork, number, value);
+        context.discard(displayName(), scopeId(), fork, number, value);
     }
 
     /** The last that is told of it: what it throws, or null. */
     final void tellClosed(@Nullable Throwable error) {
-        if (context.hasListener()) {
+        if (audience != null) {
             tell(new ScopeEvent.ScopeClosed(displayName(), elapsed(), error), 0);
         }
     }
@@ -283,18 +285,18 @@ abstract class Frame extends Host {
 
     /** Tells the listener that this block was cancelled, if it was and nobody has told so or is about to. */
     final void announceCancel() {
-        Announcement mine = announcement;
+        Audience mine = audience;
         CancelReason why = mine == null ? null : reason();
         if (mine != null && why != null) {
-            mine.make(() -> tellCancelled(why));
+            mine.cancel.make(() -> tellCancelled(why));
         }
     }
 
     /** The same; when it returns, the listener has been told of the cancellation, if there was one. */
     final void haveCancelAnnounced() {
         announceCancel();
-        if (announcement != null) {
-            announcement.awaitMade(context.clock());
+        if (audience != null) {
+            audience.cancel.awaitMade(context.clock());
         }
     }
 

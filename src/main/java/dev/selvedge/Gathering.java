@@ -52,8 +52,8 @@ abstract class Gathering extends OpenScope {
     }
 
     @Override
-    void forkEnded(ForkTask<?> fork) {
-        super.forkEnded(fork);
+    void forkEnded(ForkTask<?> fork, @Nullable ForkTale tale) {
+        super.forkEnded(fork, tale);
         if (slots != null) {
             slots.giveBack();
         }

@@ -25,7 +25,7 @@ record Handover(
     }
 
     Handover toldTo(Consumer<? super ScopeEvent> one) {
-        return new Handover(clock, Listeners.both(listener, one), carrier, sink);
+        return new Handover(clock, Listeners.both(listener, Listeners.Chain.apart(one)), carrier, sink);
     }
 
     Handover carrying(Carrier one) {

@@ -121,7 +121,7 @@ final class Hedged extends OpenScope {
     void tellCreated(ForkTask<?> fork) {
         super.tellCreated(fork);
         int number = forks.size() - 1;
-        if (number > 0 && context.hasListener()) {
+        if (number > 0) {
             Duration after = Duration.ofNanos(context.clock().nanoTime() - begun);
             tell(new ScopeEvent.HedgeStarted(displayName(), nameOf(fork), number, after), numberOf(fork));
         }

@@ -166,8 +166,15 @@ final class Here {
 
     /** Puts the calling thread's interrupt flag aside while code that is nobody's task runs. */
     static Aside putAside() {
-        Ledger ledger = ledger();
-        ForkTask<?> fork = fork();
+        return putAside(ledger(), fork());
+    }
+
+    /** The same on a fork's thread, by somebody who knows the fork. */
+    static Aside putAside(ForkTask<?> self) {
+        return putAside(self.ledger(), self);
+    }
+
+    private static Aside putAside(@Nullable Ledger ledger, @Nullable ForkTask<?> fork) {
         return new Aside(
                 Thread.interrupted(),
                 ledger,

@@ -118,8 +118,8 @@ final class LiveScope extends OpenScope {
     }
 
     @Override
-    void forkEnded(ForkTask<?> fork) {
-        super.forkEnded(fork);
+    void forkEnded(ForkTask<?> fork, @Nullable ForkTale tale) {
+        super.forkEnded(fork, tale);
         if (slots != null && !fork.isDaemon()) {
             slots.giveBack();
         }

@@ -28,6 +28,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     static {
         try {
             FAILURES = MethodHandles.lookup().findVarHandle(OpenScope.class, "failures", Failure.class);
+            Objects.requireNonNull(
+                    ForkTale.class); // the JIT inlines no method with a class in its signature that is not loaded
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -231,7 +233,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         try {
             Container.WAY.fork(Objects.requireNonNull(container), fork);
         } catch (Throwable t) {
-            tellEnded(fork, new Outcome.Failure<>(t));
+            if (audience() != null) {
+                audience().ended(new ForkTale(this, fork), new Outcome.Failure<>(t));
+            }
             r.removeLast();
             fork.neverStarted();
             throw t;
@@ -340,10 +344,9 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     // What forks tell: their threads.
 
-    void forkStarted(ForkTask<?> fork) {
-        if (context.hasListener()) {
-            tell(new ScopeEvent.ForkStarted(displayName(), nameOf(fork)), numberOf(fork));
-        }
+    /** A fork's task begins: what those who listen know it by. */
+    ForkTale forkStarted(ForkTask<?> fork, Audience listening) {
+        return listening.started(new ForkTale(this, fork));
     }
 
     /**
@@ -361,19 +364,15 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
                 this, before, new Failure(fork, name, number, error, GivenUp.includes(error), before)));
     }
 
-    /** A fork has ended, and can be seen to have. */
-    void forkEnded(ForkTask<?> fork) {
+    /** A fork has ended, and can be seen to have; with what is known of its start, if somebody listens. */
+    void forkEnded(ForkTask<?> fork, @Nullable ForkTale tale) {
         if (fork.hasSucceeded()) {
             succeeded(fork);
         } else if (fork.hasFailed()) {
             failed(fork, fork.failure());
         }
-        if (context.hasListener()) {
-            if (fork.wasCutOff()) {
-                haveCancelAnnounced();
-            }
-            tellEnded(fork, fork.outcomeWhenDone());
-            announceCancel();
+        if (audience() != null) {
+            audience().ended(this, fork, tale);
         }
     }
 
@@ -521,14 +520,8 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
     }
 
     void tellCreated(ForkTask<?> fork) {
-        if (context.hasListener()) {
-            tell(new ScopeEvent.ForkCreated(displayName(), nameOf(fork)), numberOf(fork));
-        }
-    }
-
-    private void tellEnded(ForkTask<?> fork, Outcome<?> how) {
-        if (context.hasListener()) {
-            tell(new ScopeEvent.ForkEnded(displayName(), nameOf(fork), how), numberOf(fork));
+        if (audience() != null) {
+            audience().created(new ForkTale(this, fork));
         }
     }
 }

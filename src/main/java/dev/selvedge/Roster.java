@@ -169,8 +169,7 @@ final class Roster {
         long id = thread.threadId();
         int low = 0;
         int high = size() - 1;
-        while (low <= high) {
-            int middle = (low + high) >>> 1;
+        for (int middle = latest(id, high); low <= high; middle = (low + high) >>> 1) {
             ForkTask<?> fork = (ForkTask<?>) slots[middle];
             Thread its = fork == null ? null : fork.thread();
             long itsId = its == null ? Long.MAX_VALUE : its.threadId(); // the newest, whose thread is being made
@@ -184,6 +183,14 @@ final class Roster {
             }
         }
         return unordered ? indexOneByOne(thread) : -1;
+    }
+
+    /** How far behind the first a thread with this id can be at the most: right there, if no others were made in between. */
+    private int latest(long id, int last) {
+        ForkTask<?> first = last < 0 ? null : (ForkTask<?>) slots[0];
+        Thread its = first == null ? null : first.thread();
+        long behind = its == null ? 0 : id - its.threadId();
+        return behind < 0 || behind > last ? last >>> 1 : (int) behind;
     }
 
     private int indexOneByOne(Thread thread) {

@@ -3,6 +3,7 @@ package dev.selvedge;
 import dev.selvedge.time.TimeSource;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A listener that is also told when an event happened, and in which scope and fork: what it takes to put events together again
@@ -29,18 +30,71 @@ public interface ScopeListener extends Consumer<ScopeEvent> {
         on(event, Where.unknown(event.scope()));
     }
 
-    /** Two listeners in one, of which the second may be such a one, too. */
+    /** Two listeners in one, of which the second may be such a one, too; what the first throws does not keep it from the second. */
     @Override
     default ScopeListener andThen(Consumer<? super ScopeEvent> after) {
-        Objects.requireNonNull(after, "after");
-        return (event, where) -> {
-            on(event, where);
-            if (after instanceof ScopeListener second) {
-                second.on(event, where);
-            } else {
-                after.accept(event);
-            }
-        };
+        return new Listeners.Chain(this, Objects.requireNonNull(after, "after"));
+    }
+
+    /**
+     * Whether it wants to be told of anything now. Asked when a scope opens; if no listener of a scope wants to, nothing is built for
+     * any: the scope is as one that has none. Must be quick, and must not throw.
+     *
+     * @return true, unless it is overridden: for a recorder that is switched on and off
+     */
+    default boolean isListening() {
+        return true;
+    }
+
+    /**
+     * Whether an error that nobody can see otherwise is seen by somebody who is told of it here. If that is said by no listener, the
+     * error is told and logged as well. The same holds for a {@link ScopeEvent.Unhandled} of any kind.
+     *
+     * @return true, unless it is overridden: for a recorder at which nobody may ever look
+     */
+    default boolean replacesLog() {
+        return true;
+    }
+
+    /**
+     * Whether it has a stopwatch for each fork. Then it is not told of {@link ScopeEvent.ForkCreated}, {@link ScopeEvent.ForkStarted} and
+     * {@link ScopeEvent.ForkEnded}, but asked for a {@link #stopwatch}: for a recorder that keeps few of very many forks, and for which
+     * an event for each would be most of the cost. Asked when a scope opens.
+     *
+     * @return false, unless it is overridden
+     */
+    default boolean timesForks() {
+        return false;
+    }
+
+    /**
+     * Starts a stopwatch, if it {@linkplain #timesForks has any}: on the fork's thread, just before the task.
+     *
+     * @param scope the scope of the fork
+     * @return the stopwatch, for this fork alone; null if the fork's end is of no interest, which is what it gives unless it is
+     *     overridden
+     */
+    default @Nullable Stopwatch stopwatch(ScopeId scope) {
+        return null;
+    }
+
+    /** What times a fork, from the start of its task to the end. Used by the fork's thread alone. */
+    interface Stopwatch {
+
+        /**
+         * Stops it, just after the task.
+         *
+         * @return whether {@link #ended} is to be called
+         */
+        boolean stop();
+
+        /**
+         * Is told how the fork ended, after {@link #stop}.
+         *
+         * @param event the fork's name and outcome
+         * @param where when that is told, and which fork it was
+         */
+        void ended(ScopeEvent.ForkEnded event, Where where);
     }
 
     /**

@@ -773,7 +773,7 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
 
     /** Whether anybody will ask how long a scope has been open. */
     boolean isTimed(Context outer) {
-        return limit != null || deadline != null || handover.listener() != null || outer.hasListener();
+        return limit != null || deadline != null || handover.listener() != null || outer.mayBeHeard();
     }
 
     TimeSource timeWithin(Context outer) {

@@ -21,6 +21,9 @@ final class Worker extends Host implements Callable<@Nullable Object> {
     private @Nullable AtomicLongArray counts;
     private int retries;
 
+    /** What those who listen know of the item at hand. */
+    private @Nullable ForkTale tale;
+
     /** The place of the item at hand, from 0, and the item. Set by the feed. */
     long index;
 
@@ -101,7 +104,7 @@ final class Worker extends Host implements Callable<@Nullable Object> {
 
     /** Works on the item at hand until its outcome is final, and tells everybody of it. */
     private void settle() {
-        job.tellStarted(this);
+        tale = job.itemStarted(this);
         retries = 0;
         long begun = job.harvest.isTimed() ? job.now() : 0;
         @Nullable Object value;
@@ -139,7 +142,7 @@ final class Worker extends Host implements Callable<@Nullable Object> {
 
     private void ended(int how, @Nullable Throwable error, @Nullable Object value) {
         Counts.count(counts(), how);
-        job.itemEnded(this, how, error, value);
+        job.itemEnded(this, how, error, value, tale);
     }
 
     private AtomicLongArray counts() {
