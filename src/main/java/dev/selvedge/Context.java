@@ -159,6 +159,7 @@ record Context(
             Consumer<? super ScopeEvent> to, ScopeEvent event, ScopeListener.Where where, Throwable e) {
         if (event instanceof ScopeEvent.Unhandled(String scope, Throwable error)) {
             log(unseen(scope), error);
+            logFailed(scope, e);
         } else {
             tellOfFailure(to, event.scope(), where, e);
         }
@@ -167,10 +168,12 @@ record Context(
     static void tellOfFailure(Consumer<? super ScopeEvent> to, String scope, ScopeListener.Where where, Throwable e) {
         try {
             Listeners.tell(to, new ScopeEvent.Unhandled(scope, e), where);
-            return;
-        } catch (Throwable again) {
-            // it fails at everything: one line for the first time is enough
+        } catch (Throwable again) { // it fails at everything: one line for the first time is enough
+            logFailed(scope, e);
         }
+    }
+
+    private static void logFailed(String scope, Throwable e) {
         log("the listener of scope \"" + scope + "\" failed", e);
     }
 

@@ -127,7 +127,11 @@ record Policies(
         }
         long due = dueNow(host);
         try {
-            return Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, host, permit, until, due));
+            T value = Attempt.within(Attempt.stored().asTrial(), () -> inSlot(task, host, permit, until, due));
+            if (retry != null) {
+                tellSucceeded(host, 1);
+            }
+            return value;
         } catch (Exception e) {
             throw retry == null
                     ? e
@@ -153,7 +157,9 @@ record Policies(
         Deadline until = retry.called(host.clock());
         tellStarted(host, 1);
         try {
-            return hedged(task, host, permit, until, due);
+            T value = hedged(task, host, permit, until, due);
+            tellSucceeded(host, 1);
+            return value;
         } catch (Exception e) {
             return new Retries<T>(this, retry, task, host, permit, until, due).after(e);
         }
@@ -307,6 +313,13 @@ record Policies(
     static void tellStarted(Host host, int attempt) {
         if (host.isHeard()) {
             host.tell(new ScopeEvent.AttemptStarted(host.displayName(), host.taskName(), attempt));
+        }
+    }
+
+    /** The same of one that has given a value. */
+    static void tellSucceeded(Host host, int attempt) {
+        if (host.isHeard()) {
+            host.tell(new ScopeEvent.AttemptSucceeded(host.displayName(), host.taskName(), attempt));
         }
     }
 

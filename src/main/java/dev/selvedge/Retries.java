@@ -59,9 +59,11 @@ final class Retries<T extends @Nullable Object> {
             Policies.tellStarted(host, attempts);
             long due = now();
             try {
-                return Attempt.within(
+                T value = Attempt.within(
                         Attempt.again(attempts, Duration.ofNanos(due - begun), failure),
                         () -> policies.hedged(task, host, permit, until, due));
+                Policies.tellSucceeded(host, attempts);
+                return value;
             } catch (Exception e) {
                 keep(failure);
                 failure = e;

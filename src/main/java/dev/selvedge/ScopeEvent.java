@@ -90,8 +90,8 @@ public sealed interface ScopeEvent {
     }
 
     /**
-     * An attempt of a task that is under a retry begins. How it ends is told by {@link AttemptFailed}, by {@link RetryGaveUp}, or,
-     * of the last one, by the end of the fork or the scope.
+     * An attempt of a task that is under a retry begins. How it ends is told by {@link AttemptSucceeded}, {@link AttemptFailed} or
+     * {@link RetryGaveUp}; of one that is cut off, and of one that an {@code Error} ends, by what it ends.
      *
      * @param scope the name of the scope
      * @param fork the name of the fork, or the scope's for a task in the scope's own thread
@@ -100,6 +100,22 @@ public sealed interface ScopeEvent {
     record AttemptStarted(String scope, String fork, int attempt) implements ScopeEvent {
         /** Checks that what must be there is. */
         public AttemptStarted {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            ScopeEvent.checkCount("attempt", attempt);
+        }
+    }
+
+    /**
+     * An attempt of a task that is under a retry has given a value; there is no further one.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork, or the scope's for a task in the scope's own thread
+     * @param attempt which one it was, from 1
+     */
+    record AttemptSucceeded(String scope, String fork, int attempt) implements ScopeEvent {
+        /** Checks that what must be there is. */
+        public AttemptSucceeded {
             Objects.requireNonNull(scope, "scope");
             Objects.requireNonNull(fork, "fork");
             ScopeEvent.checkCount("attempt", attempt);

@@ -306,8 +306,9 @@ class EventsTest {
                         new ScopeEvent.AttemptStarted("call", "call", 2),
                         new ScopeEvent.AttemptFailed("call", "call", 2, no, ofMillis(200), Retry.DelaySource.BACKOFF),
                         new ScopeEvent.AttemptStarted("call", "call", 3),
+                        new ScopeEvent.AttemptSucceeded("call", "call", 3),
                         new ScopeEvent.ScopeClosed("call", ofMillis(300), null));
-        assertThat(told).extracting(this::millis).containsExactly(0L, 0L, 0L, 100L, 100L, 300L, 300L);
+        assertThat(told).extracting(this::millis).containsExactly(0L, 0L, 0L, 100L, 100L, 300L, 300L, 300L);
         assertThat(told).extracting(t -> t.where.fork()).containsOnly(0L);
     }
 
@@ -330,6 +331,45 @@ class EventsTest {
                         new ScopeEvent.AttemptStarted("page", "fork-1", 1),
                         new ScopeEvent.AttemptStarted("page", "fork-2", 1),
                         new ScopeEvent.AttemptStarted("page", "fork-2", 2));
+        Told succeeded = only(ScopeEvent.AttemptSucceeded.class);
+        assertThat(succeeded.event).isEqualTo(new ScopeEvent.AttemptSucceeded("page", "fork-1", 1));
+        assertThat(succeeded.where.fork()).isEqualTo(1);
+    }
+
+    @Test
+    void an_attempt_that_is_cut_off_or_ended_by_an_error_is_told_no_end_of_its_own() {
+        Throwable late = catchThrowable(
+                () -> heard("late").deadline(ofMillis(5)).retry(Retry.DEFAULT).run(() -> nap("late", ofSeconds(1))));
+        Throwable error =
+                catchThrowable(() -> heard("error").retry(Retry.DEFAULT).run(() -> {
+                    throw new AssertionError("broken");
+                }));
+
+        assertThat(late).isInstanceOf(DeadlineExceededException.class);
+        assertThat(error).isInstanceOf(AssertionError.class);
+        assertThat(all(ScopeEvent.AttemptStarted.class)).hasSize(2);
+        assertThat(all(ScopeEvent.AttemptSucceeded.class)).isEmpty();
+        assertThat(all(ScopeEvent.AttemptFailed.class)).isEmpty();
+        assertThat(all(ScopeEvent.RetryGaveUp.class)).isEmpty();
+    }
+
+    @Test
+    void a_trial_of_a_breaker_is_one_attempt() {
+        CircuitBreaker breaker = CircuitBreaker.of("prices", b -> b.failures(1).coolDown(ofSeconds(1)));
+        Throwable first =
+                catchThrowable(() -> lab.scope("call").breaker(breaker).run(() -> {
+                    throw new IOException("no");
+                }));
+        assertThat(first).hasMessage("no");
+        lab.scope("pause").run(() -> lab.sleep("cool-down", ofSeconds(2)));
+
+        heard("call").breaker(breaker).retry(Retry.DEFAULT).run(() -> {});
+
+        assertThat(told)
+                .extracting(Told::event)
+                .contains(
+                        new ScopeEvent.AttemptStarted("call", "call", 1),
+                        new ScopeEvent.AttemptSucceeded("call", "call", 1));
     }
 
     @Test

@@ -414,6 +414,8 @@ class MisuseMatrixTest {
         row("new ScopeEvent.ForkEnded(String, String, Outcome)", "scope", "fork", "outcome");
         row("new ScopeEvent.AttemptStarted(String, String, int)", "scope", "fork", "attempt")
                 .counts("attempt", fine);
+        row("new ScopeEvent.AttemptSucceeded(String, String, int)", "scope", "fork", "attempt")
+                .counts("attempt", fine);
         row("new ScopeEvent.HedgeStarted(String, String, int, Duration)", "scope", "fork", "number", "after")
                 .counts("number", fine)
                 .times("after", fine);
