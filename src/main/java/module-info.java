@@ -5,12 +5,14 @@ module dev.selvedge {
     requires static transitive java.net.http;
     requires static java.sql;
     requires static me.tongfei.progressbar;
+    requires static jdk.jfr;
     requires static jdk.unsupported;
     requires static org.jspecify;
     requires static org.junit.jupiter.api;
 
     exports dev.selvedge;
     exports dev.selvedge.batch;
+    exports dev.selvedge.observe;
     exports dev.selvedge.policy;
     exports dev.selvedge.time;
 }

@@ -645,6 +645,7 @@ class MisuseMatrixTest {
                     "ScopeSpec.isolated()",
                     "ScopeSpec.threadPerItem()",
                     "ProgressMeter.create()",
+                    "JfrEvents.events()",
                     "new Shutdown()",
                     "Deadline.never()",
                     "TimeSource.system()",
