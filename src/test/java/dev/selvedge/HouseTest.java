@@ -29,7 +29,7 @@ class HouseTest {
 
     /** Reading the seam, or joining a fork: what the rest of the library is allowed to do. */
     private static final Pattern THROUGH_THE_SEAM = Pattern.compile(
-            "(\\btime|clock\\(\\)|timeWithin\\(outer\\))\\.nanoTime\\(\\)|\\b(fork|first)\\.join\\(\\)");
+            "(\\btime|clock\\(\\)|where\\(\\)|timeWithin\\(outer\\))\\.nanoTime\\(\\)|\\b(fork|first)\\.join\\(\\)");
 
     private static List<Path> sources;
 

@@ -25,7 +25,7 @@ record Lookups(Set<String> entries, List<Choice> choices, List<String> notUnders
 
     private static final Pattern CALL =
             Pattern.compile("(?:\\.|::)\\s*(?:find(?:Virtual|Static|Special|Constructor|Class|(?:Static)?VarHandle"
-                    + "|(?:Static)?[GS]etter)|forName|loadClass|bind|newUpdater|newProxyInstance|getResource\\w*"
+                    + "|(?:Static)?[GS]etter)|forName|loadClass|bind|newUpdater|newProxyInstance"
                     + "|get(?:Declared)?(?:Methods?|Fields?|Constructors?|Classes)|getRecordComponents)\\b");
 
     private static final String TYPE = "(\\w+(?:\\.class)?(?:\\[]\\.class)?)";

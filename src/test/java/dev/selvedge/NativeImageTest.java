@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,6 +55,28 @@ class NativeImageTest {
                 .as("lookups of a pattern that the test does not know")
                 .isEmpty();
         assertThat(listed).containsExactlyInAnyOrderElementsOf(lookedUp);
+    }
+
+    /** What lies beside the classes. */
+    @Test
+    void each_resource_is_listed_and_there() throws IOException {
+        List<String> listed = new ArrayList<>();
+        metadata().get("resources").forEach(r -> listed.add(r.required("glob").asText()));
+        Set<String> read = new TreeSet<>();
+        Pattern name = Pattern.compile("getResourceAsStream\\(\"([^\"]+)\"\\)");
+
+        for (Path p : sources()) {
+            assertThat(Files.readString(p))
+                    .as(topOf(p))
+                    .doesNotContainPattern("getResource(?!AsStream\\(\"\\w+\\.\\w+\"\\))");
+            String folder = topOf(p).replaceAll("\\.\\w+$", "").replace('.', '/');
+            name.matcher(Files.readString(p)).results().forEach(m -> read.add(folder + "/" + m.group(1)));
+        }
+
+        assertThat(listed)
+                .containsExactlyElementsOf(read)
+                .allSatisfy(file -> assertThat(NativeImageTest.class.getResource("/" + file))
+                        .isNotNull());
     }
 
     @Test
@@ -137,7 +160,7 @@ class NativeImageTest {
     private static List<String> listed() throws IOException {
         List<String> listed = new ArrayList<>();
         JsonNode metadata = metadata();
-        assertThat(metadata.fieldNames()).toIterable().containsExactly("reflection");
+        assertThat(metadata.fieldNames()).toIterable().containsExactly("reflection", "resources");
         for (JsonNode entry : metadata.get("reflection")) {
             assertThat(entry.fieldNames()).toIterable().isSubsetOf("type", "methods", "fields");
             JsonNode proxy = entry.required("type").path("proxy");

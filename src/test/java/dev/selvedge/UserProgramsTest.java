@@ -12,10 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
@@ -32,36 +30,18 @@ class UserProgramsTest {
 
     private static final Path PROGRAMS = Path.of("src/test/programs/users");
 
-    /** Programs that use what is still to come. */
-    private static final Map<String, String> WAITING = waiting();
-
     @TempDir
     Path out;
-
-    private static Map<String, String> waiting() {
-        Map<String, String> w = new TreeMap<>();
-        w.put("U26_Observe", "observe");
-        return w;
-    }
 
     @TestFactory
     Stream<DynamicTest> each_program_compiles_without_a_warning() throws IOException {
         return programs().stream()
-                .filter(p -> !WAITING.containsKey(p))
                 .map(p -> dynamicTest(p, () -> assertThat(complaintsAbout(p)).isEmpty()));
-    }
-
-    @TestFactory
-    Stream<DynamicTest> a_program_that_waits_does_not_compile_yet() {
-        return WAITING.entrySet().stream()
-                .map(w -> dynamicTest(
-                        w.getKey() + " waits for " + w.getValue(),
-                        () -> assertThat(complaintsAbout(w.getKey())).contains("error")));
     }
 
     @Test
     void there_are_thirty_two_programs() throws IOException {
-        assertThat(programs()).hasSize(32).containsAll(WAITING.keySet());
+        assertThat(programs()).hasSize(32);
     }
 
     private static String jarOf(Class<?> type) throws Exception {

@@ -1,5 +1,6 @@
 /**
- * To see what scopes do: consumers of their events. {@link dev.selvedge.observe.JfrEvents} puts them into recordings of the JDK's Flight
+ * To see what scopes do: consumers of their events. {@link dev.selvedge.observe.Timeline} draws them, {@link
+ * dev.selvedge.observe.JfrEvents} puts them into recordings of the JDK's Flight
  * Recorder.
  *
  * <p>Unless it is said otherwise, no argument and no result is null; null fails at the call with a {@code NullPointerException} that
