@@ -9,6 +9,9 @@ import dev.selvedge.Outcome.Failure;
 import dev.selvedge.Outcome.Success;
 import dev.selvedge.Outcomes;
 import dev.selvedge.ScopeCancelledException;
+import dev.selvedge.ScopeSpec;
+import dev.selvedge.observe.JfrEvents;
+import dev.selvedge.observe.Timeline;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -31,6 +34,9 @@ public final class Fetch {
     private static final int BAD_ARGUMENT = 2;
 
     private static final int FIRST_BAD_STATUS = 400;
+
+    /** Around all of it: it is in recordings of the flight recorder. */
+    private static final ScopeSpec SEEN = scope("fetch").listener(JfrEvents.events());
 
     private Fetch() {}
 
@@ -56,12 +62,15 @@ public final class Fetch {
             out.print(Arguments.USAGE);
             return ALL_FETCHED;
         }
+        Timeline timeline = Timeline.create();
+        Picture picture = asked.picture();
+        int code = run(asked, picture == null ? SEEN : SEEN.listener(timeline), out, err);
+        return picture == null || draw(picture, timeline, err) ? code : SOME_NOT;
+    }
+
+    private static int run(Arguments asked, ScopeSpec seen, PrintStream out, PrintStream err) {
         try {
-            if (asked.urls().isEmpty()) {
-                Tour.run(out);
-                return ALL_FETCHED;
-            }
-            return fetchAll(asked.urls(), asked.deadline(), out);
+            return seen.call(() -> run(asked, out)); // who listens hears of all that is done within
         } catch (ScopeCancelledException e) { // somebody interrupted this thread
             err.println("fetch: " + e.getMessage());
             return SOME_NOT;
@@ -70,10 +79,28 @@ public final class Fetch {
         }
     }
 
+    private static int run(Arguments asked, PrintStream out) throws IOException {
+        if (asked.urls().isEmpty()) {
+            Tour.run(out);
+            return ALL_FETCHED;
+        }
+        return fetchAll(asked.urls(), asked.deadline(), out);
+    }
+
+    private static boolean draw(Picture picture, Timeline timeline, PrintStream err) {
+        try {
+            picture.draw(timeline);
+            return true;
+        } catch (IOException e) {
+            err.println("fetch: the timeline cannot be written: " + e);
+            return false;
+        }
+    }
+
     private static int fetchAll(List<URI> urls, Duration deadline, PrintStream out) {
         try (Web web = new Web(deadline)) {
             Report report = new Report(urls, out);
-            Outcomes<URI, HttpResponse<byte[]>> outcomes = scope("fetch")
+            Outcomes<URI, HttpResponse<byte[]>> outcomes = scope("urls")
                     .deadline(deadline)
                     .outcomes(urls, url -> {
                         Outcome<HttpResponse<byte[]>> outcome = scope().attempt(() -> web.get(url));

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -184,6 +186,43 @@ class FetchTest {
         int code = fetch("--", "--help");
 
         assertThatItWasRefused(code, "\"--help\" is not a URL of http or https");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "picture.svg,  <svg xmlns=",
+        "picture.HTML, <!doctype html>",
+        "picture.json, '{\"displayTimeUnit\"'",
+        "picture.txt,  fetch  ",
+    })
+    void what_was_done_is_drawn_into_a_file(String name, String beginning, @TempDir Path folder) throws IOException {
+        Path file = folder.resolve(name);
+
+        int code = fetch("--timeline", file.toString(), url("/one"), url("/missing"));
+
+        assertThat(code).isEqualTo(1);
+        assertThat(Files.readString(file)).startsWith(beginning).contains("fork-1", "fork-2");
+        assertThat(err.toString(UTF_8)).isEmpty();
+    }
+
+    @Test
+    void a_picture_that_cannot_be_written_is_said_and_fails(@TempDir Path folder) {
+        int code = fetch("--timeline", folder.resolve("none/picture.svg").toString(), url("/one"));
+
+        assertThat(code).isEqualTo(1);
+        assertThat(outLines()).hasSize(2); // the work was done
+        assertThat(err.toString(UTF_8)).startsWith("fetch: the timeline cannot be written: ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"picture", "picture.png", "/", ".svg "})
+    void a_picture_of_no_known_form_is_refused_before_anything_is_fetched(String file) {
+        int code = fetch("--timeline", file, url("/one"));
+
+        assertThat(code).isEqualTo(2);
+        assertThat(requests).hasValue(0);
+        assertThat(err.toString(UTF_8))
+                .contains("--timeline needs a file that ends with .svg, .html, .json or .txt: \"" + file + "\"");
     }
 
     @Test
