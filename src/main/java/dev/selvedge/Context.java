@@ -2,6 +2,7 @@ package dev.selvedge;
 
 import dev.selvedge.time.Deadline;
 import dev.selvedge.time.TimeSource;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -15,14 +16,14 @@ import org.jspecify.annotations.Nullable;
  * @param deadline the earliest deadline around, on that clock
  * @param listener who is told of events
  * @param carrier what is carried into forks
- * @param sink who gets values that nobody can read any more
+ * @param aftermath what is done about what nobody waits for any more; null for the usual
  */
 record Context(
         TimeSource clock,
         Deadline deadline,
         @Nullable Consumer<? super ScopeEvent> listener,
         @Nullable Carrier carrier,
-        @Nullable Consumer<? super Object> sink) {
+        @Nullable Aftermath aftermath) {
 
     /** Outside any block, where no defaults are given. */
     static final Context PLAIN = new Context(TimeSource.system(), Deadline.never(), null, null, null);
@@ -43,14 +44,14 @@ record Context(
         Deadline d =
                 ownDeadline.isNever() && c == clock ? deadline : stillToCome(c).earlier(ownDeadline);
         if (own == Handover.NOTHING) {
-            return d == deadline ? this : new Context(clock, d, listener, carrier, sink);
+            return d == deadline ? this : new Context(clock, d, listener, carrier, aftermath);
         }
         return new Context(
                 c,
                 d,
                 own.listener() == null ? listener : Listeners.both(listener, own.listener()),
                 own.carrier() == null ? carrier : Carrier.both(carrier, own.carrier()),
-                own.sink() == null ? sink : Listeners.both(sink, own.sink()));
+                own.aftermath() == null ? aftermath : Aftermath.both(aftermath, own.aftermath()));
     }
 
     /**
@@ -73,7 +74,7 @@ record Context(
 
     /** The same, until a moment that is earlier than any around that is still to come. */
     Context until(Deadline earliest) {
-        return new Context(clock, earliest, listener, carrier, sink);
+        return new Context(clock, earliest, listener, carrier, aftermath);
     }
 
     /** The same, without a deadline of its own. */
@@ -91,7 +92,7 @@ record Context(
 
     /** What a shield lets through: the deadline around it waits until it has ended. */
     Context shielded() {
-        return deadline.isNever() ? this : new Context(clock, clock.never(), listener, carrier, sink);
+        return deadline.isNever() ? this : new Context(clock, clock.never(), listener, carrier, aftermath);
     }
 
     /**
@@ -181,7 +182,7 @@ record Context(
         return "an error that nobody can see otherwise, in scope \"" + scope + "\"";
     }
 
-    private static void log(String what, Throwable error) {
+    private static void log(String what, @Nullable Throwable error) {
         try {
             LOG.log(System.Logger.Level.WARNING, what, error);
         } catch (Throwable hopeless) {
@@ -202,6 +203,7 @@ record Context(
         if (hasListener()) {
             tell(new ScopeEvent.ValueDiscarded(scope, fork, value), id, number);
         }
+        Consumer<? super Object> sink = sink();
         if (sink != null) {
             Here.Aside aside = Here.putAside();
             try {
@@ -218,9 +220,29 @@ record Context(
         }
     }
 
+    private @Nullable Consumer<? super Object> sink() {
+        return aftermath == null ? null : aftermath.sink();
+    }
+
+    /** How long after the request a task may go on without being told of. */
+    Duration stragglersAfter() {
+        Duration grace = aftermath == null ? null : aftermath.grace();
+        return grace == null ? Aftermath.USUAL_GRACE : grace;
+    }
+
+    /** Tells of a task that goes on after it was asked to stop; where nobody who listens replaces the log, it gets the words. */
+    void straggler(ScopeEvent.StragglerFound event, @Nullable ScopeId id, long fork, String words) {
+        if (hasListener()) {
+            tell(event, id, fork);
+        }
+        if (!seesErrors()) {
+            log(words, null);
+        }
+    }
+
     /** Whether anybody wants to know of values that nobody can read any more. */
     boolean wantsDiscarded() {
-        return hasListener() || sink != null;
+        return hasListener() || sink() != null;
     }
 
     /** Tells of an error that nothing can carry. Without a listener it becomes a line of the log. */

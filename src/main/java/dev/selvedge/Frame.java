@@ -254,10 +254,14 @@ abstract class Frame extends Host {
         if (!REASON.compareAndSet(this, null, why)) {
             return false;
         }
+        wasCancelled();
         cancelForks();
         ledger.fire(this);
         return true;
     }
+
+    /** Once, by whoever has cancelled it, before anybody is interrupted. */
+    void wasCancelled() {}
 
     /** If this block's own deadline has passed, it is cancelled, even if the timer has not come to it yet. */
     final void cancelIfPassed() {

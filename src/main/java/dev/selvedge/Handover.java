@@ -1,6 +1,7 @@
 package dev.selvedge;
 
 import dev.selvedge.time.TimeSource;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -10,29 +11,40 @@ import org.jspecify.annotations.Nullable;
  * @param clock the source of time, or null for that of the block around
  * @param listener who is told of events, besides those around
  * @param carrier what is carried into forks, besides what is around
- * @param sink who gets values that nobody can read any more, besides those around
+ * @param aftermath what is done about what nobody waits for any more, besides what is around
  */
 record Handover(
         @Nullable TimeSource clock,
         @Nullable Consumer<? super ScopeEvent> listener,
         @Nullable Carrier carrier,
-        @Nullable Consumer<? super Object> sink) {
+        @Nullable Aftermath aftermath) {
 
     static final Handover NOTHING = new Handover(null, null, null, null);
 
     Handover on(TimeSource time) {
-        return new Handover(time, listener, carrier, sink);
+        return new Handover(time, listener, carrier, aftermath);
     }
 
     Handover toldTo(Consumer<? super ScopeEvent> one) {
-        return new Handover(clock, Listeners.both(listener, Listeners.Chain.apart(one)), carrier, sink);
+        return new Handover(clock, Listeners.both(listener, Listeners.Chain.apart(one)), carrier, aftermath);
     }
 
     Handover carrying(Carrier one) {
-        return new Handover(clock, listener, Carrier.both(carrier, one), sink);
+        return new Handover(clock, listener, Carrier.both(carrier, one), aftermath);
     }
 
     Handover discardingTo(Consumer<? super Object> one) {
-        return new Handover(clock, listener, carrier, Listeners.both(sink, one));
+        return with(new Aftermath(one, null));
+    }
+
+    Handover stragglersAfter(Duration grace) {
+        if (grace.isNegative() || grace.isZero()) {
+            throw new IllegalArgumentException("grace must be positive: " + grace);
+        }
+        return with(new Aftermath(null, grace));
+    }
+
+    private Handover with(Aftermath more) {
+        return new Handover(clock, listener, carrier, Aftermath.both(aftermath, more));
     }
 }

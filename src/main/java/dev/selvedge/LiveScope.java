@@ -259,6 +259,11 @@ final class LiveScope extends OpenScope {
         }
     }
 
+    @Override
+    boolean isOwnerAtWork() {
+        return inBody;
+    }
+
     // What forks tell: any thread.
 
     @Override

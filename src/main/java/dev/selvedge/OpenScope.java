@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Cancelling and forking meet as follows. The canceller sets the reason, then goes through the roster. The owner puts the
  * fork into the roster, starts its thread, then looks at the reason. One of the two sees the other.
  */
-abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
+abstract class OpenScope extends Watched implements Runnable, ThreadFactory {
 
     private static final VarHandle FAILURES;
 
@@ -130,6 +130,7 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
         } finally {
             disarm();
             seal();
+            endWatch();
             haveCancelAnnounced();
             leaveFrame(null); // has been left long since, unless the container could not be opened
             ledger.pop(this);
@@ -391,6 +392,11 @@ abstract class OpenScope extends Frame implements Runnable, ThreadFactory {
 
     final void cutOff() {
         cutOff = true;
+    }
+
+    @Override
+    final List<ForkTask<?>> running() {
+        return roster.running();
     }
 
     @Override

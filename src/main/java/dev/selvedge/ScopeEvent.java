@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * on the first thread of the scope that learns of it. A listener that throws changes nothing: its exception is told to
  * it as {@link Unhandled}, and logged if it throws again. Of one scope, {@link ScopeOpened} comes first and
  * {@link ScopeClosed} last; of one fork, {@link ForkCreated}, {@link ForkStarted} and {@link ForkEnded} come in this
- * order, and {@link HedgeStarted} after the first of them; {@link ScopeCancelled} comes before the end of any fork that it cut off. So a listener that takes its time over a
- * {@code ScopeCancelled} holds up those forks, and the end of the scope.
+ * order, and {@link HedgeStarted} after the first of them; {@link ScopeCancelled} comes before the end of any fork that it
+ * cut off. So a listener that takes its time over a {@code ScopeCancelled} holds up those forks, and the end of the scope.
  *
  * @since 0.1
  */
@@ -241,6 +241,27 @@ public sealed interface ScopeEvent {
             Objects.requireNonNull(scope, "scope");
             Objects.requireNonNull(fork, "fork");
             Objects.requireNonNull(waited, "waited");
+        }
+    }
+
+    /**
+     * A scope that was asked to stop still waits for a task that goes on all the same: told once for each such task, some
+     * {@linkplain ScopeSpec#stragglersAfter time} after the request, on a thread of its own, for which the scope waits. Where nobody who
+     * listens replaces the log, it is logged. Of more than 100 in one scope, 100 are told.
+     *
+     * @param scope the name of the scope
+     * @param fork the name of the fork; the scope's for the body of a live scope, or a task in the scope's own thread
+     * @param since how long ago the scope was asked to stop
+     * @param stack where the thread is, the innermost call first, 64 calls at the most; empty if it has just ended
+     */
+    record StragglerFound(String scope, String fork, Duration since, List<StackTraceElement> stack)
+            implements ScopeEvent {
+        /** Checks that what must be there is, and copies the list. */
+        public StragglerFound {
+            Objects.requireNonNull(scope, "scope");
+            Objects.requireNonNull(fork, "fork");
+            Objects.requireNonNull(since, "since");
+            stack = List.copyOf(Objects.requireNonNull(stack, "stack"));
         }
     }
 

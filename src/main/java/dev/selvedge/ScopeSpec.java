@@ -319,6 +319,21 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
     }
 
     /**
+     * With another time after which tasks that go on, though the scope was asked to stop, are told of: as {@link
+     * ScopeEvent.StragglerFound}, or, without a listener that replaces it, in the log. The scope waits for them before and after. It is
+     * inherited by blocks inside.
+     *
+     * @param grace from the request on, positive, by the scope's clock; 5 s unless it is given. Too long to count in nanoseconds (292
+     *     years) means never
+     * @return a new value; this one stays as it is
+     * @throws IllegalArgumentException if {@code grace} is zero or negative
+     */
+    @CheckReturnValue
+    public ScopeSpec stragglersAfter(Duration grace) {
+        return with(handover.stragglersAfter(Objects.requireNonNull(grace, "grace")));
+    }
+
+    /**
      * With forks in threads of this factory, platform threads for example, rather than in virtual threads of the
      * library's own. Blocks inside do not inherit it.
      *
@@ -766,7 +781,8 @@ public final class ScopeSpec extends PolicySteps<ScopeSpec> {
                         : policies != Policies.NONE ? "a policy" : conduct.inWords();
         if (more != null) {
             throw new IllegalArgumentException(
-                    "defaults have a clock, listeners, propagators and onDiscard, and nothing else; this has " + more);
+                    "defaults have a clock, listeners, propagators, onDiscard and stragglersAfter, and nothing else; this has "
+                            + more);
         }
         return handover;
     }

@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /** A task in the calling thread, cut off by its deadline. */
-class TaskFrame extends Frame {
+class TaskFrame extends Watched {
 
     private final ScopeSpec spec;
     private final Callable<?> task;
@@ -40,6 +40,7 @@ class TaskFrame extends Frame {
         Ledger.Verdict verdict = ledger.leave(this, thrown);
         disarm();
         seal();
+        endWatch();
         haveCancelAnnounced();
         ledger.pop(this);
         Throwable leaving = thrown == null ? null : leaving(thrown, verdict);
@@ -48,6 +49,11 @@ class TaskFrame extends Frame {
             throw leaving;
         }
         return value;
+    }
+
+    @Override
+    final boolean isOwnerAtWork() {
+        return true;
     }
 
     /** What the task comes to, under its policies. */

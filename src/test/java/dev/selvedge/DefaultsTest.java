@@ -124,8 +124,9 @@ class DefaultsTest {
 
     @Test
     void what_no_default_can_be_is_refused_and_changes_nothing() throws Exception {
-        String has = "IllegalArgumentException: defaults have a clock, listeners, propagators and onDiscard, and"
-                + " nothing else; this has ";
+        String has =
+                "IllegalArgumentException: defaults have a clock, listeners, propagators, onDiscard and stragglersAfter, and"
+                        + " nothing else; this has ";
         assertThat(inside(Bad.class))
                 .isEqualTo(List.of(
                         has + "the name \"page\"",
@@ -272,8 +273,9 @@ class DefaultsTest {
         provide(Named.class);
 
         assertThat(inside(OpenOnce.class))
-                .isEqualTo("IllegalArgumentException: defaults have a clock, listeners, propagators and onDiscard, and"
-                        + " nothing else; this has the name \"provided\"");
+                .isEqualTo(
+                        "IllegalArgumentException: defaults have a clock, listeners, propagators, onDiscard and stragglersAfter, and"
+                                + " nothing else; this has the name \"provided\"");
     }
 
     @Test

@@ -146,6 +146,12 @@ class MisuseMatrixTest {
                 .at("every=huge", reports)
                 .at("every=negative", backwards)
                 .at("every=least", backwards);
+        Answer noGrace = refused(IllegalArgumentException.class, "grace must be positive: {}");
+        row("ScopeSpec.stragglersAfter(Duration)", "grace")
+                .at("grace=zero", noGrace)
+                .at("grace=negative", noGrace)
+                .at("grace=least", noGrace)
+                .at("grace=huge", reports);
         Answer tooFew = refused(IllegalArgumentException.class, "atMost must be at least 1: {}");
         row("ScopeSpec.concurrency(int)", "atMost")
                 .at("atMost=zero", tooFew)
@@ -366,8 +372,9 @@ class MisuseMatrixTest {
                 .at("in a foreign thread", gives(null))
                 .at("after cancel", stop);
         everywhere("Selvedge.await(CompletionStage)", Selvedge.class, gives("stage"), "stage");
-        String nothingElse = "defaults have a clock, listeners, propagators and onDiscard, and nothing else;"
-                + " this has the name \"not as defaults\"";
+        String nothingElse =
+                "defaults have a clock, listeners, propagators, onDiscard and stragglersAfter, and nothing else;"
+                        + " this has the name \"not as defaults\"";
         everywhere(
                 "Selvedge.defaults(ScopeSpec)",
                 Selvedge.class,
@@ -430,6 +437,8 @@ class MisuseMatrixTest {
                 .times("waited", fine);
         row("new ScopeEvent.BulkheadAwaited(String, String, Duration)", "scope", "fork", "waited")
                 .times("waited", fine);
+        row("new ScopeEvent.StragglerFound(String, String, Duration, List)", "scope", "fork", "since", "stack")
+                .times("since", fine);
         row("new ScopeId(long, String, ScopeId, long)", "number", "name", "parent", "parentFork")
                 .nullable("parent");
         row("new ScopeListener.Where(long, ScopeId, long)", "nanoTime", "scope", "fork");

@@ -74,6 +74,7 @@ class MisuseOfOperationsTest {
         n.add(step("propagate", "capture", () -> spec.propagate(null, v -> () -> {})));
         n.add(step("propagate", "install", () -> spec.propagate(() -> "x", null)));
         n.add(step("onDiscard", "sink", () -> spec.onDiscard(null)));
+        n.add(step("stragglersAfter", "grace", () -> spec.stragglersAfter(null)));
         n.add(step("threads", "factory", () -> spec.threads(null)));
         n.add(new Null("await", "stage", () -> Selvedge.await((CompletionStage<String>) null)));
         n.add(new Null("defaults", "spec", () -> Selvedge.defaults(null)));
@@ -255,8 +256,9 @@ class MisuseOfOperationsTest {
 
         bad.forEach((spec, what) -> assertThatThrownBy(() -> Selvedge.defaults(spec))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("defaults have a clock, listeners, propagators and onDiscard, and nothing else; this has "
-                        + what));
+                .hasMessage(
+                        "defaults have a clock, listeners, propagators, onDiscard and stragglersAfter, and nothing else; this has "
+                                + what));
     }
 
     /** The table above, and those of the other tests of misuse, know every public method: a new one has to be added. */
@@ -268,6 +270,7 @@ class MisuseOfOperationsTest {
                 "ScopeSpec.outcomes",
                 "ScopeSpec.propagate",
                 "ScopeSpec.onDiscard",
+                "ScopeSpec.stragglersAfter",
                 "ScopeSpec.threads",
                 "Selvedge.await",
                 "Selvedge.defaults",

@@ -18,6 +18,7 @@ final class FlightRecorder implements ScopeListener {
         new Recorded.OfAttempt(),
         new Recorded.OfBreaker(),
         new Recorded.OfCancel(),
+        new Recorded.OfStraggler(),
         new Recorded.OfUnhandled()
     };
 
@@ -85,6 +86,12 @@ final class FlightRecorder implements ScopeListener {
             }
             case ScopeEvent.BreakerChanged e -> changed(e, where);
             case ScopeEvent.ScopeCancelled e -> cancelled(e, where);
+            case ScopeEvent.StragglerFound e -> {
+                Recorded.OfStraggler straggler = new Recorded.OfStraggler();
+                straggler.in(where, e.fork());
+                straggler.found(e);
+                straggler.commit();
+            }
             case ScopeEvent.Unhandled e -> {
                 Recorded.OfUnhandled unhandled = new Recorded.OfUnhandled();
                 unhandled.in(where.scope());

@@ -17,6 +17,7 @@ import dev.selvedge.ScopeListener;
  * <tr><td>{@code dev.selvedge.Attempt}</td><td>of an attempt under a retry, if it took 10 ms</td></tr>
  * <tr><td>{@code dev.selvedge.Breaker}</td><td>when a circuit breaker has gone to another state</td></tr>
  * <tr><td>{@code dev.selvedge.Cancel}</td><td>when a scope was asked to stop: why, and by which fork</td></tr>
+ * <tr><td>{@code dev.selvedge.Straggler}</td><td>when a scope that was asked to stop still waits for a task</td></tr>
  * <tr><td>{@code dev.selvedge.Unhandled}</td><td>when there was an error that nobody can see otherwise</td></tr>
  * </table>
  *

@@ -7,6 +7,7 @@ import dev.selvedge.ScopeId;
 import dev.selvedge.ScopeListener.Stopwatch;
 import dev.selvedge.ScopeListener.Where;
 import java.time.Duration;
+import java.util.stream.Collectors;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -252,6 +253,32 @@ abstract class Recorded extends Event {
         @Label("Cause Fork")
         @Description("The number of the fork whose end was the reason; 0 if it was something else")
         long causeFork;
+    }
+
+    @Name("dev.selvedge.Straggler")
+    @Label("Straggler")
+    @Description("A scope that was asked to stop still waits for this task")
+    static final class OfStraggler extends InFork {
+
+        private static final int CALLS = 16;
+
+        @Label("Since")
+        @Description("How long ago, by its clock, the scope was asked to stop")
+        @Timespan(Timespan.NANOSECONDS)
+        long since;
+
+        @Label("Calls")
+        @Description("Where its thread is, the innermost call first, a line each")
+        @Nullable
+        String calls;
+
+        void found(ScopeEvent.StragglerFound event) {
+            since = event.since().toNanos();
+            calls = event.stack().stream()
+                    .limit(CALLS)
+                    .map(StackTraceElement::toString)
+                    .collect(Collectors.joining("\n"));
+        }
     }
 
     @Name("dev.selvedge.Unhandled")

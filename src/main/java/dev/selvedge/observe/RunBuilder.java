@@ -264,6 +264,10 @@ final class RunBuilder {
                         .add(new Mark(at, "breaker \"" + e.breaker() + "\": " + word(e.from()) + " → " + word(e.to())));
             case ScopeEvent.ValueDiscarded e ->
                 task(scope, where, e.fork(), at).marks.add(new Mark(at, "a value was discarded"));
+            case ScopeEvent.StragglerFound e ->
+                task(scope, where, e.fork(), at)
+                        .marks
+                        .add(new Mark(at, "goes on " + Deadline.inWords(e.since()) + " after it was asked to stop"));
             case ScopeEvent.Unhandled e -> scope.marks.add(new Mark(at, "unhandled: " + Shown.error(e.error())));
         }
     }

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class JfrEventsTest {
 
-    private static final String[] KINDS = {"Scope", "Fork", "Attempt", "Breaker", "Cancel", "Unhandled"};
+    private static final String[] KINDS = {"Scope", "Fork", "Attempt", "Breaker", "Cancel", "Straggler", "Unhandled"};
 
     private final VirtualClock clock = VirtualClock.jumping();
 
@@ -313,6 +313,23 @@ class JfrEventsTest {
     }
 
     @Test
+    void a_task_that_goes_on_is_recorded_and_logged_as_well() throws IOException {
+        try (Log log = Log.of("dev.selvedge")) {
+            List<RecordedEvent> all = recorded(() -> assertThat(heard("page")
+                            .deadline(ofSeconds(1))
+                            .gather(List.of(
+                                    () -> Selvedge.shielded(() -> nap(10_000).call()))))
+                    .containsExactly("rested"));
+
+            RecordedEvent straggler = only("Straggler", all);
+            assertThat(fields(straggler, "scope", "fork", "forkId")).containsExactly("page", "fork-1", "1");
+            assertThat(straggler.getDuration("since")).isEqualTo(ofSeconds(5));
+            assertThat(straggler.getString("calls")).contains("JfrEventsTest");
+            assertThat(log.thrown()).hasSize(1);
+        }
+    }
+
+    @Test
     void an_unhandled_error_is_recorded_and_logged_as_well() throws IOException {
         IllegalStateException late = new IllegalStateException("late");
         try (Log log = Log.of("dev.selvedge")) {
@@ -400,7 +417,8 @@ class JfrEventsTest {
     }
 
     @Test
-    void a_scope_that_was_open_before_is_not_in_a_recording_but_those_within_it_are() throws IOException {
+    void a_scope_that_was_open_before_is_not_in_a_recording_but_those_within_it_are()
+            throws IOException, InterruptedException {
         CountDownLatch ready = new CountDownLatch(1);
         CountDownLatch recording = new CountDownLatch(1);
         Thread owner = Thread.ofPlatform()
@@ -411,9 +429,9 @@ class JfrEventsTest {
                     scope("within").gather(List.of(nap(1)));
                 }));
 
+        ready.await();
         List<RecordedEvent> all = recorded(() -> {
             try {
-                ready.await();
                 recording.countDown();
                 owner.join();
             } catch (InterruptedException e) {
@@ -461,7 +479,7 @@ class JfrEventsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Scope", "Fork", "Attempt", "Breaker", "Cancel", "Unhandled"})
+    @ValueSource(strings = {"Scope", "Fork", "Attempt", "Breaker", "Cancel", "Straggler", "Unhandled"})
     void each_event_and_each_field_says_what_it_is(String kind) {
         EventType type = type(kind);
 
