@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +25,7 @@ final class Stragglers extends Alarm {
     private static final int MOST = 100;
     private static final int CALLS = 64;
     private static final int CALLS_IN_LOG = 6;
+    private static final int DEPTH = 20;
 
     /** Cleared by the owner at the end: an alarm that was stopped lies about for a while, and must not hold a block. */
     private volatile @Nullable Watched block;
@@ -47,11 +47,23 @@ final class Stragglers extends Alarm {
         this.begun = time.nanoTime();
     }
 
-    void begin() {
-        Deadline due = time.after(Objects.requireNonNull(block).context.stragglersAfter());
-        if (!due.isNever()) {
+    void begin(Watched mine) {
+        Deadline due = time.after(mine.context.stragglersAfter());
+        if (!due.isNever() && !standsStill(mine.reason())) {
             time.set(this, due);
         }
+    }
+
+    /** Whether the block was cancelled since its clock stands still for good: that must not set it going again. */
+    private static boolean standsStill(@Nullable CancelReason why) {
+        Throwable cause = why == null ? null : why.cause();
+        for (int depth = 0; cause != null && depth < DEPTH; depth++) { // causes may be a circle
+            if (cause instanceof StuckClockError) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
     }
 
     @Override
@@ -166,7 +178,7 @@ final class Stragglers extends Alarm {
         }
         boolean interrupted = awaitTold();
         Thread thread = helper;
-        if (thread != null && told) {
+        if (thread != null) {
             interrupted |= time instanceof VirtualClock virtual
                     ? virtual.holdDuring(() -> Waiter.awaitEndUninterruptibly(thread))
                     : Waiter.awaitEndUninterruptibly(thread);

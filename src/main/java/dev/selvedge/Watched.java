@@ -27,7 +27,7 @@ abstract class Watched extends Frame {
     final void wasCancelled() {
         Stragglers mine = new Stragglers(this);
         stragglers = mine;
-        mine.begin();
+        mine.begin(this);
     }
 
     /** Nothing runs any more, and nobody can cancel the block from now on: what is being told is awaited. The owner. */

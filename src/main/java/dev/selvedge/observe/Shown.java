@@ -77,8 +77,13 @@ final class Shown {
         }
     }
 
+    /** A time in four digits. */
     static String time(long nanos) {
-        return Deadline.inWords(Duration.ofNanos(nanos));
+        long unit = 1;
+        while (nanos / unit >= 10_000) {
+            unit *= 10;
+        }
+        return Deadline.inWords(Duration.ofNanos(nanos / unit * unit));
     }
 
     /** A number with its thousands set apart. */

@@ -136,15 +136,17 @@ final class SvgPicture {
         }
         y = band(in, folding, y);
         marks(in, s, own);
-        deadline(in, s, top, y);
+        StringBuilder behind = new StringBuilder();
+        deadline(behind, s, top, y);
         if (cut != null) {
-            arrows(in, cut, folding.shown(), own, places);
+            arrows(behind, cut, folding.shown(), own, places);
         }
         out.append("<g class=\"scope\" %s data-name=\"%s\">\n".formatted(data(s), Shown.marked(s.name(), NAME * 4)))
                 .append(title(s))
                 .append("<rect class=\"frame\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"3\"/>\n"
                         .formatted(
                                 percent(at(s.start()) - 0.6), top, percent(at(s.end()) - at(s.start()) + 1.2), y - top))
+                .append(behind)
                 .append(in)
                 .append("</g>\n");
         return y;
@@ -272,8 +274,13 @@ final class SvgPicture {
                                         x(cut.at()),
                                         from,
                                         x(f.end()),
-                                        places.get(f.fork()),
+                                        edge(from, places.getOrDefault(f.fork(), own)),
                                         title)));
+    }
+
+    /** Where an arrow meets the bar at a place. */
+    private static int edge(int from, int place) {
+        return from < place ? place - BAR / 2 - 1 : place + BAR / 2 + 1;
     }
 
     // What is folded.

@@ -11,7 +11,7 @@ final class SvgStyle {
             @media (prefers-color-scheme:dark){.timeline{--paper:#15181c;--ink:#e6e8eb;--soft:#9aa4ae;--line:#2c3239;--frame:#1c2126;--ok:#6db3e3;--bad:#f08a72;--cut:#dcbc55;--run:#9aa4ae}}
             @media (max-width:700px){.timeline .wide{display:none}}
             .timeline .paper{fill:var(--paper)}
-            .timeline text{fill:var(--soft);unicode-bidi:isolate;direction:ltr}
+            .timeline text{fill:var(--soft);unicode-bidi:isolate;direction:ltr;paint-order:stroke;stroke:var(--paper);stroke-width:2.5px;stroke-linejoin:round}
             .timeline .name{fill:var(--ink);unicode-bidi:isolate}
             .timeline text.scope .name{font-weight:600}
             .timeline .axis line{stroke:var(--line)}

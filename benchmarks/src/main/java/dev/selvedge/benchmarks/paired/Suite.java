@@ -9,7 +9,7 @@ interface Suite {
 
     /** Every suite. */
     List<Suite> ALL = Stream.<List<? extends Suite>>of(
-                    List.of(new Gather()), MapItems.suites(), ProgressCost.suites(), PolicyCalls.SUITES)
+                    List.of(new Gather()), MapItems.suites(), ProgressCost.suites(), EventCost.suites(), PolicyCalls.SUITES)
             .<Suite>flatMap(List::stream)
             .toList();
 

@@ -1,0 +1,207 @@
+package dev.selvedge.examples;
+
+import dev.selvedge.Outcome;
+import dev.selvedge.ScopeCancelledException;
+import dev.selvedge.ScopeEvent;
+import dev.selvedge.ScopeId;
+import dev.selvedge.ScopeListener;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * OpenTelemetry spans of scopes: one for each scope and each fork, as a tree. The span of a scope is current in its owner's thread, that of a
+ * fork in the fork's, so spans that tasks start lie within them; whatever else is in the caller's context, such as baggage, is there,
+ * too. So there is no need to propagate the context as well.
+ *
+ * <p>Attempts and their failures, waits, hedges and breakers are events of these spans. A scope or fork that fails has the status error,
+ * with its exception; one that is cancelled has not: nothing was wrong with it.
+ */
+// @start region="traces"
+public final class ScopeTraces implements ScopeListener {
+
+    private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("selvedge.outcome");
+    private static final AttributeKey<String> ERROR_TYPE = AttributeKey.stringKey("error.type");
+    private static final AttributeKey<String> REASON = AttributeKey.stringKey("selvedge.reason");
+    private static final AttributeKey<String> FORK_NAME = AttributeKey.stringKey("selvedge.fork.name");
+    private static final AttributeKey<Long> SCOPE_NUMBER = AttributeKey.longKey("selvedge.scope.number");
+    private static final AttributeKey<Long> FORK_NUMBER = AttributeKey.longKey("selvedge.fork.number");
+    private static final AttributeKey<Long> ATTEMPT = AttributeKey.longKey("selvedge.attempt");
+    private static final AttributeKey<Double> DELAY = AttributeKey.doubleKey("selvedge.delay");
+    private static final AttributeKey<String> BREAKER = AttributeKey.stringKey("selvedge.breaker");
+
+    private final Tracer tracer;
+    private final Map<Place, Open> open = new ConcurrentHashMap<>();
+
+    /** By how much the moments of a scope's clock lie behind those of the calendar, from the first event on. */
+    private final AtomicReference<@Nullable Long> offset = new AtomicReference<>();
+
+    /** @param tracer makes the spans */
+    public ScopeTraces(Tracer tracer) {
+        this.tracer = tracer;
+    }
+
+    /** A scope, or, with a number that is not 0, a fork of it. */
+    private record Place(long scope, long fork) {}
+
+    /** A span that is current. */
+    private record Open(Span span, Context context, io.opentelemetry.context.Scope current) {}
+
+    @Override
+    public boolean replacesLog() {
+        return false; // a trace may not be sampled
+    }
+
+    @Override
+    public void on(ScopeEvent event, Where where) {
+        long at = where.nanoTime() + offset(where.nanoTime());
+        ScopeId scope = where.scope();
+        Place place = new Place(scope.number(), where.fork());
+        switch (event) {
+            case ScopeEvent.ScopeOpened e -> start(place, e.scope(), around(scope), at, Attributes.empty());
+            case ScopeEvent.ScopeClosed e -> {
+                String outcome = e.error() == null
+                        ? "succeeded"
+                        : e.error() instanceof ScopeCancelledException ? "cancelled" : "failed";
+                end(place, outcome, e.error(), at);
+            }
+            case ScopeEvent.ForkStarted e ->
+                start(
+                        place,
+                        e.scope() + "/" + (e.fork().matches("fork-\\d+") ? "fork" : e.fork()), // names are to be few
+                        contextOf(new Place(scope.number(), 0)),
+                        at,
+                        Attributes.of(FORK_NAME, e.fork(), FORK_NUMBER, where.fork()));
+            case ScopeEvent.ForkEnded e -> {
+                switch (e.outcome()) {
+                    case Outcome.Success<?> s -> end(place, "succeeded", null, at);
+                    case Outcome.Failure<?> f -> end(place, "failed", f.error(), at);
+                    case Outcome.Cancelled<?> c -> end(place, "cancelled", null, at);
+                }
+            }
+            case ScopeEvent.AttemptStarted e ->
+                add(place, "attempt started", Attributes.of(ATTEMPT, (long) e.attempt()), at);
+            case ScopeEvent.AttemptSucceeded e ->
+                add(place, "attempt succeeded", Attributes.of(ATTEMPT, (long) e.attempt()), at);
+            case ScopeEvent.AttemptFailed e ->
+                add(
+                        place,
+                        "attempt failed",
+                        Attributes.of(
+                                ATTEMPT,
+                                (long) e.attempt(),
+                                ERROR_TYPE,
+                                e.error().getClass().getName(),
+                                DELAY,
+                                e.nextDelay().toNanos() / 1e9,
+                                REASON,
+                                word(e.source())),
+                        at);
+            case ScopeEvent.RetryGaveUp e ->
+                add(
+                        place,
+                        "retry gave up",
+                        Attributes.of(
+                                ATTEMPT, (long) e.attempts(),
+                                ERROR_TYPE, e.error().getClass().getName(),
+                                REASON, word(e.reason())),
+                        at);
+            case ScopeEvent.HedgeStarted e ->
+                add(new Place(scope.number(), 0), "hedge started", Attributes.of(ATTEMPT, (long) e.number()), at);
+            case ScopeEvent.BreakerChanged e ->
+                add(place, "breaker changed", Attributes.of(BREAKER, e.breaker(), REASON, word(e.to())), at);
+            case ScopeEvent.RateLimitAwaited e ->
+                add(place, "rate limit awaited", Attributes.of(DELAY, e.waited().toNanos() / 1e9), at);
+            case ScopeEvent.BulkheadAwaited e ->
+                add(place, "bulkhead awaited", Attributes.of(DELAY, e.waited().toNanos() / 1e9), at);
+            case ScopeEvent.ScopeCancelled e ->
+                add(
+                        new Place(scope.number(), 0),
+                        "cancelled",
+                        Attributes.of(REASON, e.reason().message()),
+                        at);
+            case ScopeEvent.StragglerFound e ->
+                add(place, "goes on", Attributes.of(DELAY, e.since().toNanos() / 1e9), at);
+            case ScopeEvent.Unhandled e ->
+                add(
+                        new Place(scope.number(), 0),
+                        "unhandled error",
+                        Attributes.of(ERROR_TYPE, e.error().getClass().getName()),
+                        at);
+            default -> {}
+        }
+    }
+
+    private long offset(long nanoTime) {
+        Long known = offset.get();
+        if (known == null) {
+            Instant now = Instant.now();
+            offset.compareAndSet(null, TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - nanoTime);
+            known = offset.get();
+        }
+        return known == null ? 0 : known;
+    }
+
+    /** Where a scope is opened: within a scope or fork that has a span, else in whatever the calling thread is. */
+    private Context around(ScopeId scope) {
+        ScopeId parent = scope.parent();
+        return parent == null ? Context.current() : contextOf(new Place(parent.number(), scope.parentFork()));
+    }
+
+    private Context contextOf(Place place) {
+        Open its = open.get(place);
+        return its == null ? Context.current() : its.context;
+    }
+
+    /** On the thread that begins. */
+    @SuppressWarnings("MustBeClosedChecker") // it is, by the end, on the same thread
+    private void start(Place place, String name, Context parent, long at, Attributes attributes) {
+        Span span = tracer.spanBuilder(name)
+                .setParent(parent)
+                .setStartTimestamp(at, TimeUnit.NANOSECONDS)
+                .setAllAttributes(attributes)
+                .setAttribute(SCOPE_NUMBER, place.scope())
+                .startSpan();
+        Context context = parent.with(span);
+        open.put(place, new Open(span, context, context.makeCurrent()));
+    }
+
+    /** On the same thread: what was current before is so again. */
+    private void end(Place place, String outcome, @Nullable Throwable error, long at) {
+        Open its = open.remove(place);
+        if (its == null) {
+            return; // a fork that was cancelled before it began
+        }
+        its.span.setAttribute(OUTCOME, outcome);
+        if (error != null && outcome.equals("failed")) {
+            its.span
+                    .recordException(error)
+                    .setAttribute(ERROR_TYPE, error.getClass().getName());
+            its.span.setStatus(StatusCode.ERROR, String.valueOf(error.getMessage()));
+        }
+        its.current.close();
+        its.span.end(at, TimeUnit.NANOSECONDS);
+    }
+
+    private void add(Place place, String event, Attributes attributes, long at) {
+        Open its = open.get(place);
+        if (its != null) {
+            its.span.addEvent(event, attributes, at, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+}
+// @end

@@ -1,0 +1,324 @@
+package dev.selvedge.examples;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.selvedge.DeadlineExceededException;
+import dev.selvedge.ScopeEvent;
+import dev.selvedge.ScopeFailedException;
+import dev.selvedge.ScopeId;
+import dev.selvedge.ScopeListener;
+import dev.selvedge.ScopeSpec;
+import dev.selvedge.Selvedge;
+import dev.selvedge.Task;
+import dev.selvedge.policy.CircuitBreaker;
+import dev.selvedge.policy.Retry;
+import dev.selvedge.time.VirtualClock;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.baggage.Baggage;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Against the real exporter that keeps spans in memory, in virtual time. */
+@Timeout(60)
+class ScopeTracesTest {
+
+    private static final AttributeKey<Long> SCOPE = AttributeKey.longKey("selvedge.scope.number");
+    private static final AttributeKey<Long> FORK = AttributeKey.longKey("selvedge.fork.number");
+    private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("selvedge.outcome");
+
+    private final InMemorySpanExporter exporter = InMemorySpanExporter.create();
+    private final SdkTracerProvider provider = SdkTracerProvider.builder()
+            .addSpanProcessor(SimpleSpanProcessor.create(exporter))
+            .build();
+    private final Tracer tracer = provider.get("test");
+    private final ScopeTraces traces = new ScopeTraces(tracer);
+    private final VirtualClock clock = VirtualClock.jumping();
+
+    /** What there should be: a scope or fork, and within which one. */
+    private final List<String> tree = new CopyOnWriteArrayList<>();
+
+    private void grow(ScopeEvent event, ScopeListener.Where where) {
+        ScopeId id = where.scope();
+        if (event instanceof ScopeEvent.ScopeOpened) {
+            ScopeId parent = id.parent();
+            tree.add(id.number() + "." + 0 + " in "
+                    + (parent == null ? "none" : parent.number() + "." + id.parentFork()));
+        } else if (event instanceof ScopeEvent.ForkStarted) {
+            tree.add(id.number() + "." + where.fork() + " in " + id.number() + "." + 0);
+        }
+    }
+
+    private ScopeSpec traced(String name) {
+        return Selvedge.scope(name).clock(clock).listener(traces).listener((ScopeListener) this::grow);
+    }
+
+    private static Task<String, RuntimeException> nap(int millis) {
+        return () -> {
+            Selvedge.sleep(ofMillis(millis));
+            return "rested";
+        };
+    }
+
+    private static Task<String, RuntimeException> failing(int millis) {
+        return () -> {
+            Selvedge.sleep(ofMillis(millis));
+            throw new IllegalStateException("no");
+        };
+    }
+
+    @AfterEach
+    void the_context_is_as_it_was() {
+        assertThat(Span.current().getSpanContext().isValid()).isFalse();
+    }
+
+    private List<SpanData> spans() {
+        return exporter.getFinishedSpanItems();
+    }
+
+    private SpanData span(String name) {
+        List<SpanData> found =
+                spans().stream().filter(s -> s.getName().equals(name)).toList();
+        assertThat(found).as(name).hasSize(1);
+        return found.get(0);
+    }
+
+    private static long millis(SpanData span) {
+        return (span.getEndEpochNanos() - span.getStartEpochNanos()) / 1_000_000;
+    }
+
+    /** As {@link #tree}. */
+    private List<String> traced() {
+        Map<String, String> places = new HashMap<>();
+        for (SpanData s : spans()) {
+            places.put(s.getSpanId(), place(s));
+        }
+        return spans().stream()
+                .filter(s -> s.getAttributes().get(SCOPE) != null)
+                .map(s -> place(s) + " in " + places.getOrDefault(s.getParentSpanId(), "none"))
+                .toList();
+    }
+
+    private static String place(SpanData s) {
+        Long fork = s.getAttributes().get(FORK);
+        return s.getAttributes().get(SCOPE) + "." + (fork == null ? 0 : fork);
+    }
+
+    // The tree.
+
+    @Test
+    void each_scope_and_each_fork_is_a_span_with_its_times() {
+        traced("page").fork("prices", nap(20)).fork(nap(30)).gather((a, b) -> a + b);
+
+        SpanData page = span("page");
+        assertThat(millis(page)).isEqualTo(30);
+        assertThat(page.getParentSpanContext().isValid()).isFalse();
+        assertThat(millis(span("page/prices"))).isEqualTo(20);
+        assertThat(millis(span("page/fork"))).isEqualTo(30);
+        assertThat(span("page/prices").getParentSpanId()).isEqualTo(page.getSpanId());
+        assertThat(page.getAttributes().get(OUTCOME)).isEqualTo("succeeded");
+        assertThat(page.getStatus().getStatusCode()).isEqualTo(StatusCode.UNSET);
+    }
+
+    @Test
+    void what_a_task_starts_lies_within_its_fork_and_what_the_owner_starts_within_the_scope() {
+        Span outer = tracer.spanBuilder("request").startSpan();
+        try (Scope current = outer.makeCurrent()) {
+            assertThat(current).isNotNull();
+            traced("page").run(s -> {
+                s.fork("part", () -> tracer.spanBuilder("query").startSpan().end());
+                tracer.spanBuilder("render").startSpan().end();
+            });
+        }
+        outer.end();
+
+        assertThat(span("page").getParentSpanId()).isEqualTo(span("request").getSpanId());
+        assertThat(span("query").getParentSpanId()).isEqualTo(span("page/part").getSpanId());
+        assertThat(span("render").getParentSpanId()).isEqualTo(span("page").getSpanId());
+        assertThat(spans())
+                .extracting(SpanData::getTraceId)
+                .containsOnly(span("request").getTraceId());
+    }
+
+    @Test
+    void baggage_is_seen_in_forks() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        try (Scope current = Baggage.builder().put("tenant", "acme").build().makeCurrent()) {
+            assertThat(current).isNotNull();
+            traced("page")
+                    .run(s -> s.fork(() -> Selvedge.scope("inner")
+                            .run(t -> t.fork(() -> seen.add(Baggage.current().getEntryValue("tenant"))))));
+        }
+
+        assertThat(seen).containsExactly("acme");
+    }
+
+    @Test
+    void the_tree_of_spans_is_the_tree_of_scopes_whatever_happens() {
+        CircuitBreaker breaker = CircuitBreaker.of("store", b -> b.failures(1).coolDown(ofSeconds(10)));
+        Throwable thrown =
+                catchThrowable(() -> traced("page").deadline(ofMillis(200)).run(s -> {
+                    s.fork(() -> Selvedge.scope("inner").gather(List.of(nap(10), nap(20))));
+                    s.fork(() -> Selvedge.scope("race").race(nap(5), nap(50)));
+                    s.fork(() -> Selvedge.scope("hedge").hedge(ofMillis(10)).call(nap(30)));
+                    s.fork(() -> Selvedge.scope("items").concurrency(2).map(List.of(1, 2, 3, 4, 5), n -> {
+                        Selvedge.sleep(ofMillis(n));
+                        return Selvedge.scope("item").call(nap(n));
+                    }));
+                    s.fork(() -> Selvedge.scope("retried")
+                            .breaker(breaker)
+                            .retry(Retry.DEFAULT.attempts(2).immediately())
+                            .attempt(failing(1)));
+                    s.fork(nap(1_000));
+                }));
+
+        assertThat(thrown).isInstanceOf(DeadlineExceededException.class);
+        assertThat(traced()).containsExactlyInAnyOrderElementsOf(tree).hasSizeGreaterThan(20);
+    }
+
+    @Test
+    void so_it_is_for_random_programs() {
+        for (int seed = 0; seed < 150; seed++) {
+            Random random = new Random(seed);
+            tree.clear();
+            exporter.reset();
+
+            Throwable unused = catchThrowable(() -> grown(random, 3).call());
+
+            assertThat(traced()).as("seed %s", seed).containsExactlyInAnyOrderElementsOf(tree);
+        }
+    }
+
+    private Callable<String> grown(Random random, int depth) {
+        int length = random.nextInt(50);
+        if (depth == 0) {
+            return random.nextInt(6) == 0 ? failing(length) : nap(length);
+        }
+        List<Callable<String>> tasks = new ArrayList<>(IntStream.range(0, 1 + random.nextInt(3))
+                .mapToObj(i -> grown(random, depth - 1))
+                .toList());
+        ScopeSpec spec = depth == 3 ? traced("root") : Selvedge.scope("scope");
+        return switch (random.nextInt(5)) {
+            case 0 -> () -> spec.deadline(ofMillis(length)).gather(tasks).get(0);
+            case 1 -> () -> spec.race(tasks);
+            case 2 -> () -> spec.outcomes(tasks).toString();
+            case 3 ->
+                () -> spec.hedge(ofMillis(length)).call(() -> "" + tasks.get(0).call());
+            default ->
+                () -> spec.retry(Retry.DEFAULT.attempts(2).immediately())
+                        .map(tasks, Callable::call)
+                        .toString();
+        };
+    }
+
+    // How it ends.
+
+    @Test
+    void a_failure_is_an_error_and_a_cancellation_is_none() {
+        Throwable thrown = catchThrowable(() ->
+                traced("page").fork("bad", failing(10)).fork("good", nap(50)).gather((a, b) -> ""));
+
+        assertThat(thrown).isInstanceOf(ScopeFailedException.class);
+        SpanData bad = span("page/bad");
+        assertThat(bad.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+        assertThat(bad.getStatus().getDescription()).isEqualTo("no");
+        assertThat(bad.getAttributes().get(AttributeKey.stringKey("error.type")))
+                .isEqualTo("java.lang.IllegalStateException");
+        assertThat(bad.getEvents()).extracting(EventData::getName).containsExactly("exception");
+        SpanData good = span("page/good");
+        assertThat(good.getStatus().getStatusCode()).isEqualTo(StatusCode.UNSET);
+        assertThat(good.getAttributes().get(OUTCOME)).isEqualTo("cancelled");
+        assertThat(span("page").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+        assertThat(span("page").getEvents()).extracting(EventData::getName).contains("cancelled", "exception");
+    }
+
+    // What happens within.
+
+    @Test
+    void attempts_are_events_with_their_times() {
+        int[] calls = {0};
+        traced("call")
+                .retry(Retry.DEFAULT
+                        .attempts(3)
+                        .backoff(ofMillis(100), ofSeconds(1))
+                        .withoutJitter())
+                .run(() -> {
+                    if (++calls[0] < 2) {
+                        throw new IllegalStateException("no");
+                    }
+                });
+
+        SpanData call = span("call");
+        assertThat(call.getEvents())
+                .extracting(e -> e.getName() + " after " + (e.getEpochNanos() - call.getStartEpochNanos()) / 1_000_000)
+                .containsExactly(
+                        "attempt started after 0",
+                        "attempt failed after 0",
+                        "attempt started after 100",
+                        "attempt succeeded after 100");
+        assertThat(call.getEvents().get(1).getAttributes().get(AttributeKey.doubleKey("selvedge.delay")))
+                .isEqualTo(0.1);
+    }
+
+    @Test
+    void other_things_are_events_too() {
+        CircuitBreaker breaker = CircuitBreaker.of("store", b -> b.failures(1).coolDown(ofSeconds(10)));
+        Throwable thrown = catchThrowable(() ->
+                traced("page").breaker(breaker).retry(Retry.DEFAULT.attempts(1)).run(failing(1)::call));
+        int[] calls = {0};
+        traced("hedged")
+                .hedge(ofMillis(50))
+                .call(() -> nap(++calls[0] == 1 ? 500 : 10).call());
+        traced("late").deadline(ofSeconds(1)).call(() -> Selvedge.shielded(nap(10_000)));
+
+        assertThat(thrown).isInstanceOf(IllegalStateException.class);
+        assertThat(span("page").getEvents())
+                .extracting(EventData::getName)
+                .contains("retry gave up", "breaker changed");
+        assertThat(span("hedged/hedge").getEvents())
+                .extracting(EventData::getName)
+                .contains("hedge started", "cancelled");
+        assertThat(span("late").getEvents()).extracting(EventData::getName).contains("cancelled", "goes on");
+    }
+
+    @Test
+    void meters_and_traces_at_the_same_time() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+        TelemetryExamples.both(registry, tracer).clock(clock).gather(List.of(nap(1)));
+
+        assertThat(spans()).hasSize(2);
+        assertThat(registry.get("selvedge.fork").timer().count()).isEqualTo(1);
+        assertThat(Context.current()).isSameAs(Context.root());
+    }
+
+    @Test
+    void an_exporter_that_is_broken_changes_nothing() {
+        provider.shutdown();
+
+        assertThat(traced("page").gather(List.of(nap(1), nap(2)))).containsExactly("rested", "rested");
+        assertThat(spans()).isEmpty();
+    }
+}
