@@ -6,8 +6,10 @@ import org.jspecify.annotations.Nullable;
 /** A block that may have to wait for tasks that go on though it was asked to stop, and then has that told. */
 abstract class Watched extends Frame {
 
-    /** Set by whoever has cancelled it. */
-    private volatile @Nullable Stragglers stragglers;
+    private static final Object NONE = new Object();
+
+    /** null → the {@link Stragglers}, or NONE if it cannot be watched, by whoever has cancelled it. */
+    private volatile @Nullable Object watch;
 
     Watched(Ledger ledger, ScopeSpec spec) {
         super(ledger, spec);
@@ -25,9 +27,16 @@ abstract class Watched extends Frame {
 
     @Override
     final void wasCancelled() {
-        Stragglers mine = new Stragglers(this);
-        stragglers = mine;
-        mine.begin(this);
+        Object mine = NONE;
+        try {
+            Stragglers watching = new Stragglers(this);
+            watching.begin(this);
+            mine = watching;
+        } catch (Throwable e) {
+            // it is cancelled all the same, and its owner must not wait for a watch
+        } finally {
+            watch = mine;
+        }
     }
 
     /** Nothing runs any more, and nobody can cancel the block from now on: what is being told is awaited. The owner. */
@@ -35,12 +44,11 @@ abstract class Watched extends Frame {
         if (reason() == null) {
             return;
         }
-        for (int spins = 0; stragglers == null; spins++) {
+        for (int spins = 0; watch == null; spins++) {
             spin(spins); // it was cancelled a moment ago
         }
-        Stragglers mine = stragglers;
-        if (mine != null) {
-            mine.end();
+        if (watch instanceof Stragglers watching) {
+            watching.end();
         }
     }
 }
