@@ -8,6 +8,7 @@ import dev.selvedge.observe.JfrEvents;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import jdk.jfr.Recording;
 
 /** What it costs {@code n} forks that do nothing to be listened to. */
@@ -15,10 +16,11 @@ final class EventCost implements Suite {
 
     private final String name;
     private final String about;
-    private final ScopeListener listener;
+    /** Made only where it is measured: what a JVM has loaded changes what it measures. */
+    private final Supplier<ScopeListener> listener;
     private final boolean recorded;
 
-    private EventCost(String name, String about, ScopeListener listener, boolean recorded) {
+    private EventCost(String name, String about, Supplier<ScopeListener> listener, boolean recorded) {
         this.name = name;
         this.about = about;
         this.listener = listener;
@@ -30,14 +32,14 @@ final class EventCost implements Suite {
                 new EventCost(
                         "events-off",
                         "gather of n no-ops, with the listener of the flight recorder while nothing is recorded",
-                        JfrEvents.events(),
+                        JfrEvents::events,
                         false),
                 new EventCost(
                         "events-recorded",
                         "the same while a recording runs, with the thresholds that the events have",
-                        JfrEvents.events(),
+                        JfrEvents::events,
                         true),
-                new EventCost("events-heard", "the same with a listener that does nothing", (event, where) -> {}, false));
+                new EventCost("events-heard", "the same with a listener that does nothing", () -> (event, where) -> {}, false));
     }
 
     @Override
@@ -63,7 +65,7 @@ final class EventCost implements Suite {
         @SuppressWarnings({"unchecked", "rawtypes"}) // filled with nothing else
         Callable<Integer>[] tasks = new Callable[n];
         Arrays.fill(tasks, (Callable<Integer>) () -> 1);
-        ScopeSpec heard = scope().listener(listener);
+        ScopeSpec heard = scope().listener(listener.get());
         return List.of(
                 new Contender("gather", () -> gather(scope(), tasks)),
                 new Contender("listener(…).gather", () -> gather(heard, tasks)));
