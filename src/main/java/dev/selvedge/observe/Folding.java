@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What is shown of the forks and scopes within another one, and what is only counted: where there are very many, those that failed and
- * that were the cause of something come first, then those that did more than one thing, the first, the last and the longest.
+ * What is shown of the forks and scopes within another one, and what is only counted: where there are very many, the cause of the
+ * cancellation and the first that failed come first, then those that did more than one thing, the first, the last and the longest.
  *
  * @param shown in the order of time
  * @param rest the others, in the order of time

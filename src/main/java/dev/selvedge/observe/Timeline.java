@@ -94,8 +94,9 @@ public final class Timeline implements ScopeListener {
 
     /**
      * A picture: a drawing in SVG that needs nothing else. It is as wide as the place it is put into, and its writing stays legible; it is
-     * light or dark as the reader has it, and tells outcomes by shapes as well as by colours. Of very many forks in one scope those that
-     * failed, and a few others, are drawn, and how many of the rest ran at each time.
+     * light or dark as the reader has it, and tells outcomes by shapes as well as by colours. Of very many forks in one scope the cause of
+     * the cancellation, the first ten that failed, and a few others, are drawn; of the rest, how many ran at each time, and how many ended
+     * in which way.
      *
      * @return the document
      */

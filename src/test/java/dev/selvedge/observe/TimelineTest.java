@@ -411,6 +411,25 @@ class TimelineTest {
     }
 
     @Test
+    void of_very_many_failures_ten_are_drawn_and_the_rest_is_counted() throws IOException {
+        List<Callable<Integer>> tasks = IntStream.range(0, 100)
+                .<Callable<Integer>>mapToObj(i -> () -> {
+                    Selvedge.sleep(ofMillis(10));
+                    if (i >= 40 && i < 60) {
+                        throw new IllegalStateException("no " + i);
+                    }
+                    return i;
+                })
+                .toList();
+        heard("many").outcomes(tasks);
+
+        Document drawn = parsed(timeline.svg());
+        assertThat(drawn(drawn)).filteredOn(s -> s.endsWith(" failed")).hasSize(10);
+        assertThat(titles(drawn)).anyMatch(t -> t.contains("80 more: 70 succeeded, 10 failed"));
+        assertThat(traced(timeline.chromeTrace())).hasSize(101);
+    }
+
+    @Test
     void very_many_scopes_are_folded_too() {
         for (int i = 0; i < 1_000; i++) {
             heard("request").run(nap(1)::call);
