@@ -11,6 +11,7 @@ import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
+import io.opentelemetry.context.ContextKey;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
@@ -40,8 +41,14 @@ public final class ScopeTraces implements ScopeListener {
     private static final AttributeKey<Double> DELAY = AttributeKey.doubleKey("selvedge.delay");
     private static final AttributeKey<String> BREAKER = AttributeKey.stringKey("selvedge.breaker");
 
+    /** In which scope or fork a context is. */
+    private static final ContextKey<Place> PLACE = ContextKey.named("selvedge.place");
+
     private final Tracer tracer;
     private final Map<Place, Open> open = new ConcurrentHashMap<>();
+
+    /** Of forks that have not begun: where their owner was, if within something of its own. */
+    private final Map<Place, Context> within = new ConcurrentHashMap<>();
 
     /** By how much the moments of a scope's clock lie behind those of the calendar, from the first event on. */
     private final AtomicReference<@Nullable Long> offset = new AtomicReference<>();
@@ -75,14 +82,24 @@ public final class ScopeTraces implements ScopeListener {
                         : e.error() instanceof ScopeCancelledException ? "cancelled" : "failed";
                 end(place, outcome, e.error(), at);
             }
-            case ScopeEvent.ForkStarted e ->
+            case ScopeEvent.ForkCreated e -> {
+                Place owner = new Place(scope.number(), 0);
+                Context current = Context.current();
+                if (owner.equals(current.get(PLACE)) && !current.equals(contextOf(owner))) {
+                    within.put(place, current);
+                }
+            }
+            case ScopeEvent.ForkStarted e -> {
+                Context itsOwn = within.remove(place);
                 start(
                         place,
                         e.scope() + "/" + (e.fork().matches("fork-\\d+") ? "fork" : e.fork()), // names are to be few
-                        contextOf(new Place(scope.number(), 0)),
+                        itsOwn == null ? contextOf(new Place(scope.number(), 0)) : itsOwn,
                         at,
                         Attributes.of(FORK_NAME, e.fork(), FORK_NUMBER, where.fork()));
+            }
             case ScopeEvent.ForkEnded e -> {
+                within.remove(place); // if it never began
                 switch (e.outcome()) {
                     case Outcome.Success<?> s -> end(place, "succeeded", null, at);
                     case Outcome.Failure<?> f -> end(place, "failed", f.error(), at);
@@ -152,10 +169,18 @@ public final class ScopeTraces implements ScopeListener {
         return known == null ? 0 : known;
     }
 
-    /** Where a scope is opened: within a scope or fork that has a span, else in whatever the calling thread is. */
+    /**
+     * Where a scope is opened: in whatever the calling thread is, with the spans and baggage of its own; if that has nothing to do with
+     * the scope or fork around it, as on a thread that the task has started by itself, in that scope or fork.
+     */
     private Context around(ScopeId scope) {
+        Context current = Context.current();
         ScopeId parent = scope.parent();
-        return parent == null ? Context.current() : contextOf(new Place(parent.number(), scope.parentFork()));
+        if (parent == null) {
+            return current;
+        }
+        Place place = new Place(parent.number(), scope.parentFork());
+        return place.equals(current.get(PLACE)) ? current : contextOf(place);
     }
 
     private Context contextOf(Place place) {
@@ -172,25 +197,33 @@ public final class ScopeTraces implements ScopeListener {
                 .setAllAttributes(attributes)
                 .setAttribute(SCOPE_NUMBER, place.scope())
                 .startSpan();
-        Context context = parent.with(span);
+        Context context = parent.with(span).with(PLACE, place);
         open.put(place, new Open(span, context, context.makeCurrent()));
     }
 
-    /** On the same thread: what was current before is so again. */
+    /** On the same thread: what was current before is so again, whatever the error does when it is asked for its message. */
     private void end(Place place, String outcome, @Nullable Throwable error, long at) {
         Open its = open.remove(place);
         if (its == null) {
             return; // a fork that was cancelled before it began
         }
-        its.span.setAttribute(OUTCOME, outcome);
-        if (error != null && outcome.equals("failed")) {
-            its.span
-                    .recordException(error)
-                    .setAttribute(ERROR_TYPE, error.getClass().getName());
-            its.span.setStatus(StatusCode.ERROR, String.valueOf(error.getMessage()));
-        }
         its.current.close();
-        its.span.end(at, TimeUnit.NANOSECONDS);
+        try {
+            its.span.setAttribute(OUTCOME, outcome);
+            if (error != null && outcome.equals("failed")) {
+                failed(its.span, error);
+            }
+        } finally {
+            its.span.end(at, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private static void failed(Span span, Throwable error) {
+        span.setAttribute(ERROR_TYPE, error.getClass().getName());
+        span.setStatus(StatusCode.ERROR);
+        String message = error.getMessage();
+        span.setStatus(StatusCode.ERROR, message == null ? "" : message);
+        span.recordException(error);
     }
 
     private void add(Place place, String event, Attributes attributes, long at) {

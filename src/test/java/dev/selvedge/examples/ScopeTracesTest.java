@@ -24,12 +24,15 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -176,6 +179,50 @@ class ScopeTracesTest {
     }
 
     @Test
+    void a_scope_within_a_span_of_a_task_lies_in_it_and_sees_its_baggage() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        traced("page")
+                .run(s -> s.fork("part", () -> {
+                    Span query = tracer.spanBuilder("query").startSpan();
+                    try (Scope span = query.makeCurrent();
+                            Scope baggage = Baggage.builder()
+                                    .put("tenant", "acme")
+                                    .build()
+                                    .makeCurrent()) {
+                        assertThat(span).isNotSameAs(baggage);
+                        Selvedge.scope("inner")
+                                .run(() -> seen.add(Baggage.current().getEntryValue("tenant")));
+                    }
+                    query.end();
+                }));
+
+        assertThat(seen).containsExactly("acme");
+        assertThat(span("inner").getParentSpanId()).isEqualTo(span("query").getSpanId());
+        assertThat(span("query").getParentSpanId()).isEqualTo(span("page/part").getSpanId());
+    }
+
+    @Test
+    void a_fork_within_a_span_of_the_owner_lies_in_it_and_sees_its_baggage() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        traced("page").run(s -> {
+            Span section = tracer.spanBuilder("section").startSpan();
+            try (Scope span = section.makeCurrent();
+                    Scope baggage =
+                            Baggage.builder().put("tenant", "acme").build().makeCurrent()) {
+                assertThat(span).isNotSameAs(baggage);
+                s.fork("part", () -> seen.add(Baggage.current().getEntryValue("tenant")));
+            }
+            section.end();
+            s.fork("other", () -> seen.add(String.valueOf(Baggage.current().getEntryValue("tenant"))));
+        });
+
+        assertThat(seen).containsExactlyInAnyOrder("acme", "null");
+        assertThat(span("page/part").getParentSpanId())
+                .isEqualTo(span("section").getSpanId());
+        assertThat(span("page/other").getParentSpanId()).isEqualTo(span("page").getSpanId());
+    }
+
+    @Test
     void the_tree_of_spans_is_the_tree_of_scopes_whatever_happens() {
         CircuitBreaker breaker = CircuitBreaker.of("store", b -> b.failures(1).coolDown(ofSeconds(10)));
         Throwable thrown =
@@ -254,6 +301,38 @@ class ScopeTracesTest {
         assertThat(span("page").getEvents()).extracting(EventData::getName).contains("cancelled", "exception");
     }
 
+    @Test
+    void an_error_whose_message_cannot_be_read_leaves_no_span_open_and_nothing_current() {
+        class Unreadable extends RuntimeException {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public String getMessage() {
+                throw new IllegalStateException("unreadable");
+            }
+        }
+        Unreadable error = new Unreadable();
+        Throwable thrown = catchThrowable(() -> traced("page").run(() -> {
+            throw error;
+        }));
+
+        assertThat(thrown).isSameAs(error);
+        assertThat(Context.current()).isSameAs(Context.root());
+        assertThat(span("page").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+        assertThat(span("page").getAttributes().get(OUTCOME)).isEqualTo("failed");
+    }
+
+    @Test
+    void an_error_without_a_message_has_no_description() {
+        Throwable thrown = catchThrowable(() -> traced("page").run(() -> {
+            throw new IllegalStateException();
+        }));
+
+        assertThat(thrown).isInstanceOf(IllegalStateException.class);
+        assertThat(span("page").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+        assertThat(span("page").getStatus().getDescription()).isEmpty();
+    }
+
     // What happens within.
 
     @Test
@@ -315,7 +394,37 @@ class ScopeTracesTest {
     }
 
     @Test
-    void an_exporter_that_is_broken_changes_nothing() {
+    void an_exporter_that_throws_changes_nothing() {
+        List<String> asked = new CopyOnWriteArrayList<>();
+        SpanExporter broken = new SpanExporter() {
+            @Override
+            public CompletableResultCode export(Collection<SpanData> spans) {
+                spans.forEach(s -> asked.add(s.getName()));
+                throw new IllegalStateException("broken");
+            }
+
+            @Override
+            public CompletableResultCode flush() {
+                return CompletableResultCode.ofSuccess();
+            }
+
+            @Override
+            public CompletableResultCode shutdown() {
+                return CompletableResultCode.ofSuccess();
+            }
+        };
+        Tracer toIt = SdkTracerProvider.builder()
+                .addSpanProcessor(SimpleSpanProcessor.create(broken))
+                .build()
+                .get("test");
+
+        ScopeSpec page = Selvedge.scope("page").clock(clock).listener(new ScopeTraces(toIt));
+        assertThat(page.gather(List.of(nap(1), nap(2)))).containsExactly("rested", "rested");
+        assertThat(asked).containsExactly("page/fork", "page/fork", "page");
+    }
+
+    @Test
+    void a_tracer_that_is_shut_down_changes_nothing() {
         provider.shutdown();
 
         assertThat(traced("page").gather(List.of(nap(1), nap(2)))).containsExactly("rested", "rested");
