@@ -7,6 +7,7 @@ import dev.selvedge.ScopeEvent;
 import dev.selvedge.ScopeListener;
 import dev.selvedge.policy.CircuitBreaker;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -30,11 +31,24 @@ public final class ScopeMeters implements ScopeListener {
     private final Map<Place, Long> started = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> openScopes = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> runningForks = new ConcurrentHashMap<>();
-    private final Map<String, AtomicInteger> breakers = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are */
     public ScopeMeters(MeterRegistry registry) {
         this.registry = registry;
+    }
+
+    /**
+     * Adds a gauge of a breaker's state. It asks the breaker whenever it is read: what scopes tell is not enough, since a breaker may be
+     * reset by hand outside any scope.
+     *
+     * @param breaker of which no other has the name
+     * @return this
+     */
+    public ScopeMeters watch(CircuitBreaker breaker) {
+        Gauge.builder("selvedge.breaker.state", breaker, b -> level(b.state()))
+                .tag("breaker", breaker.name())
+                .register(registry);
+        return this;
     }
 
     private record Place(long scope, long fork) {}
@@ -81,7 +95,8 @@ public final class ScopeMeters implements ScopeListener {
                 counter("selvedge.retry.exhausted", Tags.of("scope", e.scope(), "reason", word(e.reason())));
             }
             case ScopeEvent.HedgeStarted e -> counter("selvedge.hedges", Tags.of("scope", e.scope()));
-            case ScopeEvent.BreakerChanged e -> changed(e.breaker(), e.to());
+            case ScopeEvent.BreakerChanged e ->
+                counter("selvedge.breaker.transitions", Tags.of("breaker", e.breaker(), "to", word(e.to())));
             case ScopeEvent.RateLimitAwaited e ->
                 timer("selvedge.limiter.wait", Tags.of("scope", e.scope())).record(e.waited());
             case ScopeEvent.BulkheadAwaited e ->
@@ -99,17 +114,12 @@ public final class ScopeMeters implements ScopeListener {
         counter("selvedge.attempts", Tags.of("scope", scope, "outcome", outcome));
     }
 
-    private void changed(String breaker, CircuitBreaker.State to) {
-        counter("selvedge.breaker.transitions", Tags.of("breaker", breaker, "to", word(to)));
-        // 0 is closed, 1 half open, 2 open
-        AtomicInteger state = breakers.computeIfAbsent(
-                breaker, b -> registry.gauge("selvedge.breaker.state", Tags.of("breaker", b), new AtomicInteger()));
-        state.set(
-                switch (to) {
-                    case CLOSED -> 0;
-                    case HALF_OPEN -> 1;
-                    case OPEN -> 2;
-                });
+    private static int level(CircuitBreaker.State state) {
+        return switch (state) {
+            case CLOSED -> 0;
+            case HALF_OPEN -> 1;
+            case OPEN -> 2;
+        };
     }
 
     private void cancelled(String scope, CancelReason why) {
@@ -129,7 +139,11 @@ public final class ScopeMeters implements ScopeListener {
     }
 
     private static Tags exception(@Nullable Throwable error) {
-        return Tags.of("exception", error == null ? "none" : error.getClass().getSimpleName());
+        if (error == null) {
+            return Tags.of("exception", "none");
+        }
+        Class<?> type = error.getClass(); // an anonymous one has no simple name, and a tag must not be empty
+        return Tags.of("exception", type.isAnonymousClass() ? type.getName() : type.getSimpleName());
     }
 
     private static String word(Enum<?> constant) {

@@ -132,6 +132,7 @@ class ScopeMetersTest {
     @Test
     void a_breaker_has_a_state_and_transitions() {
         CircuitBreaker breaker = CircuitBreaker.of("store", b -> b.failures(1).coolDown(ofSeconds(10)));
+        meters.watch(breaker);
         Throwable thrown = catchThrowable(() -> metered("page").breaker(breaker).run(failing(1)::call));
 
         assertThat(thrown).isInstanceOf(IllegalStateException.class);
@@ -144,6 +145,33 @@ class ScopeMetersTest {
         assertThat(count("selvedge.breaker.transitions", "breaker", "store", "to", "half_open"))
                 .isEqualTo(1);
         assertThat(count("selvedge.breaker.transitions", "breaker", "store", "to", "closed"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void a_breaker_that_is_reset_outside_any_scope_is_seen_to_be_closed() {
+        CircuitBreaker breaker = CircuitBreaker.of("store", b -> b.failures(1).coolDown(ofSeconds(10)));
+        meters.watch(breaker);
+        Throwable thrown = catchThrowable(() -> metered("page").breaker(breaker).run(failing(1)::call));
+
+        breaker.reset();
+
+        assertThat(thrown).isInstanceOf(IllegalStateException.class);
+        assertThat(registry.get("selvedge.breaker.state").gauge().value()).isZero();
+    }
+
+    @Test
+    void an_exception_without_a_simple_name_has_a_tag() {
+        RuntimeException anonymous = new RuntimeException("no") {
+            private static final long serialVersionUID = 1;
+        };
+        Throwable thrown = catchThrowable(() -> metered("page").run(() -> {
+            throw anonymous;
+        }));
+
+        assertThat(thrown).isSameAs(anonymous);
+        assertThat(timer("selvedge.scope", "exception", anonymous.getClass().getName())
+                        .count())
                 .isEqualTo(1);
     }
 
