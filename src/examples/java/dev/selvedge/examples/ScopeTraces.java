@@ -1,5 +1,6 @@
 package dev.selvedge.examples;
 
+import dev.selvedge.CancelReason;
 import dev.selvedge.Outcome;
 import dev.selvedge.ScopeCancelledException;
 import dev.selvedge.ScopeEvent;
@@ -7,17 +8,21 @@ import dev.selvedge.ScopeId;
 import dev.selvedge.ScopeListener;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.ContextKey;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,36 +38,47 @@ public final class ScopeTraces implements ScopeListener {
 
     private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("selvedge.outcome");
     private static final AttributeKey<String> ERROR_TYPE = AttributeKey.stringKey("error.type");
+    private static final AttributeKey<String> EXCEPTION_TYPE = AttributeKey.stringKey("exception.type");
+    private static final AttributeKey<String> EXCEPTION_MESSAGE = AttributeKey.stringKey("exception.message");
+    private static final AttributeKey<String> EXCEPTION_STACK = AttributeKey.stringKey("exception.stacktrace");
     private static final AttributeKey<String> REASON = AttributeKey.stringKey("selvedge.reason");
     private static final AttributeKey<String> FORK_NAME = AttributeKey.stringKey("selvedge.fork.name");
     private static final AttributeKey<Long> SCOPE_NUMBER = AttributeKey.longKey("selvedge.scope.number");
     private static final AttributeKey<Long> FORK_NUMBER = AttributeKey.longKey("selvedge.fork.number");
     private static final AttributeKey<Long> ATTEMPT = AttributeKey.longKey("selvedge.attempt");
+    private static final AttributeKey<Long> HEDGE = AttributeKey.longKey("selvedge.hedge");
+    private static final AttributeKey<String> CANCEL_KIND = AttributeKey.stringKey("selvedge.cancel.kind");
     private static final AttributeKey<Double> DELAY = AttributeKey.doubleKey("selvedge.delay");
     private static final AttributeKey<String> BREAKER = AttributeKey.stringKey("selvedge.breaker");
+    private static final AttributeKey<String> BREAKER_STATE = AttributeKey.stringKey("selvedge.breaker.state");
+
+    private static final Pattern UNNAMED = Pattern.compile("fork-\\d+");
 
     /** In which scope or fork a context is. */
     private static final ContextKey<Place> PLACE = ContextKey.named("selvedge.place");
 
     private final Tracer tracer;
+    private final InstantSource calendar;
     private final Map<Place, Open> open = new ConcurrentHashMap<>();
 
     /** Of forks that have not begun: where their owner was, if within something of its own. */
     private final Map<Place, Context> within = new ConcurrentHashMap<>();
 
-    /** By how much the moments of a scope's clock lie behind those of the calendar, from the first event on. */
-    private final AtomicReference<@Nullable Long> offset = new AtomicReference<>();
-
     /** @param tracer makes the spans */
     public ScopeTraces(Tracer tracer) {
+        this(tracer, InstantSource.system());
+    }
+
+    ScopeTraces(Tracer tracer, InstantSource calendar) {
         this.tracer = tracer;
+        this.calendar = calendar;
     }
 
     /** A scope, or, with a number that is not 0, a fork of it. */
     private record Place(long scope, long fork) {}
 
-    /** A span that is current. */
-    private record Open(Span span, Context context, io.opentelemetry.context.Scope current) {}
+    /** A span that is current; the offset is by how much the scope's clock lies behind the calendar, in nanoseconds. */
+    private record Open(Span span, Context context, io.opentelemetry.context.Scope current, long offset) {}
 
     @Override
     public boolean replacesLog() {
@@ -71,16 +87,20 @@ public final class ScopeTraces implements ScopeListener {
 
     @Override
     public void on(ScopeEvent event, Where where) {
-        long at = where.nanoTime() + offset(where.nanoTime());
         ScopeId scope = where.scope();
+        long offset = offset(scope, where.nanoTime());
+        long at = where.nanoTime() + offset;
         Place place = new Place(scope.number(), where.fork());
         switch (event) {
-            case ScopeEvent.ScopeOpened e -> start(place, e.scope(), around(scope), at, Attributes.empty());
+            case ScopeEvent.ScopeOpened e -> start(place, e.scope(), around(scope), at, offset, Attributes.empty());
             case ScopeEvent.ScopeClosed e -> {
-                String outcome = e.error() == null
-                        ? "succeeded"
-                        : e.error() instanceof ScopeCancelledException ? "cancelled" : "failed";
-                end(place, outcome, e.error(), at);
+                if (e.error() == null) {
+                    end(place, "succeeded", null, null, at);
+                } else if (e.error() instanceof ScopeCancelledException cut) {
+                    end(place, "cancelled", null, cut.reason(), at);
+                } else {
+                    end(place, "failed", e.error(), null, at);
+                }
             }
             case ScopeEvent.ForkCreated e -> {
                 Place owner = new Place(scope.number(), 0);
@@ -93,17 +113,19 @@ public final class ScopeTraces implements ScopeListener {
                 Context itsOwn = within.remove(place);
                 start(
                         place,
-                        e.scope() + "/" + (e.fork().matches("fork-\\d+") ? "fork" : e.fork()), // names are to be few
+                        e.scope() + "/"
+                                + (UNNAMED.matcher(e.fork()).matches() ? "fork" : e.fork()), // names are to be few
                         itsOwn == null ? contextOf(new Place(scope.number(), 0)) : itsOwn,
                         at,
+                        offset,
                         Attributes.of(FORK_NAME, e.fork(), FORK_NUMBER, where.fork()));
             }
             case ScopeEvent.ForkEnded e -> {
                 within.remove(place); // if it never began
                 switch (e.outcome()) {
-                    case Outcome.Success<?> s -> end(place, "succeeded", null, at);
-                    case Outcome.Failure<?> f -> end(place, "failed", f.error(), at);
-                    case Outcome.Cancelled<?> c -> end(place, "cancelled", null, at);
+                    case Outcome.Success<?> s -> end(place, "succeeded", null, null, at);
+                    case Outcome.Failure<?> f -> end(place, "failed", f.error(), null, at);
+                    case Outcome.Cancelled<?> c -> end(place, "cancelled", null, c.reason(), at);
                 }
             }
             case ScopeEvent.AttemptStarted e ->
@@ -134,9 +156,9 @@ public final class ScopeTraces implements ScopeListener {
                                 REASON, word(e.reason())),
                         at);
             case ScopeEvent.HedgeStarted e ->
-                add(new Place(scope.number(), 0), "hedge started", Attributes.of(ATTEMPT, (long) e.number()), at);
+                add(new Place(scope.number(), 0), "hedge started", Attributes.of(HEDGE, (long) e.number()), at);
             case ScopeEvent.BreakerChanged e ->
-                add(place, "breaker changed", Attributes.of(BREAKER, e.breaker(), REASON, word(e.to())), at);
+                add(place, "breaker changed", Attributes.of(BREAKER, e.breaker(), BREAKER_STATE, word(e.to())), at);
             case ScopeEvent.RateLimitAwaited e ->
                 add(place, "rate limit awaited", Attributes.of(DELAY, e.waited().toNanos() / 1e9), at);
             case ScopeEvent.BulkheadAwaited e ->
@@ -145,7 +167,9 @@ public final class ScopeTraces implements ScopeListener {
                 add(
                         new Place(scope.number(), 0),
                         "cancelled",
-                        Attributes.of(REASON, e.reason().message()),
+                        Attributes.of(
+                                CANCEL_KIND, word(e.reason().kind()),
+                                REASON, e.reason().message()),
                         at);
             case ScopeEvent.StragglerFound e ->
                 add(place, "goes on", Attributes.of(DELAY, e.since().toNanos() / 1e9), at);
@@ -159,14 +183,19 @@ public final class ScopeTraces implements ScopeListener {
         }
     }
 
-    private long offset(long nanoTime) {
-        Long known = offset.get();
-        if (known == null) {
-            Instant now = Instant.now();
-            offset.compareAndSet(null, TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - nanoTime);
-            known = offset.get();
+    /**
+     * As it was when the outermost scope was opened: so all of a trace has one, whatever happens to the calendar meanwhile, and the next
+     * trace is right again after the calendar was set or the machine was asleep.
+     */
+    private long offset(ScopeId scope, long nanoTime) {
+        for (ScopeId around = scope; around != null; around = around.parent()) {
+            Open its = open.get(new Place(around.number(), 0));
+            if (its != null) {
+                return its.offset;
+            }
         }
-        return known == null ? 0 : known;
+        Instant now = calendar.instant();
+        return TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - nanoTime;
     }
 
     /**
@@ -190,7 +219,7 @@ public final class ScopeTraces implements ScopeListener {
 
     /** On the thread that begins. */
     @SuppressWarnings("MustBeClosedChecker") // it is, by the end, on the same thread
-    private void start(Place place, String name, Context parent, long at, Attributes attributes) {
+    private void start(Place place, String name, Context parent, long at, long offset, Attributes attributes) {
         Span span = tracer.spanBuilder(name)
                 .setParent(parent)
                 .setStartTimestamp(at, TimeUnit.NANOSECONDS)
@@ -198,11 +227,11 @@ public final class ScopeTraces implements ScopeListener {
                 .setAttribute(SCOPE_NUMBER, place.scope())
                 .startSpan();
         Context context = parent.with(span).with(PLACE, place);
-        open.put(place, new Open(span, context, context.makeCurrent()));
+        open.put(place, new Open(span, context, context.makeCurrent(), offset));
     }
 
     /** On the same thread: what was current before is so again, whatever the error does when it is asked for its message. */
-    private void end(Place place, String outcome, @Nullable Throwable error, long at) {
+    private void end(Place place, String outcome, @Nullable Throwable error, @Nullable CancelReason reason, long at) {
         Open its = open.remove(place);
         if (its == null) {
             return; // a fork that was cancelled before it began
@@ -210,20 +239,34 @@ public final class ScopeTraces implements ScopeListener {
         its.current.close();
         try {
             its.span.setAttribute(OUTCOME, outcome);
-            if (error != null && outcome.equals("failed")) {
-                failed(its.span, error);
+            if (reason != null) {
+                its.span.setAttribute(CANCEL_KIND, word(reason.kind())).setAttribute(REASON, reason.message());
+            }
+            if (error != null) {
+                failed(its.span, error, at);
             }
         } finally {
             its.span.end(at, TimeUnit.NANOSECONDS);
         }
     }
 
-    private static void failed(Span span, Throwable error) {
-        span.setAttribute(ERROR_TYPE, error.getClass().getName());
-        span.setStatus(StatusCode.ERROR);
-        String message = error.getMessage();
-        span.setStatus(StatusCode.ERROR, message == null ? "" : message);
-        span.recordException(error);
+    /** By hand, since {@code recordException} takes the moment from a clock of its own. */
+    private static void failed(Span span, Throwable error, long at) {
+        String type = error.getClass().getName();
+        span.setStatus(StatusCode.ERROR).setAttribute(ERROR_TYPE, type);
+        AttributesBuilder told = Attributes.builder().put(EXCEPTION_TYPE, type);
+        try {
+            String message = error.getMessage();
+            if (message != null) {
+                span.setStatus(StatusCode.ERROR, message);
+                told.put(EXCEPTION_MESSAGE, message);
+            }
+            StringWriter stack = new StringWriter();
+            error.printStackTrace(new PrintWriter(stack, true));
+            told.put(EXCEPTION_STACK, stack.toString());
+        } finally {
+            span.addEvent("exception", told.build(), at, TimeUnit.NANOSECONDS);
+        }
     }
 
     private void add(Place place, String event, Attributes attributes, long at) {

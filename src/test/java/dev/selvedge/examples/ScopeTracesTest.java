@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.selvedge.DeadlineExceededException;
+import dev.selvedge.ScopeCancelledException;
 import dev.selvedge.ScopeEvent;
 import dev.selvedge.ScopeFailedException;
 import dev.selvedge.ScopeId;
@@ -31,6 +32,7 @@ import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -38,7 +40,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +54,8 @@ class ScopeTracesTest {
 
     private static final AttributeKey<Long> SCOPE = AttributeKey.longKey("selvedge.scope.number");
     private static final AttributeKey<Long> FORK = AttributeKey.longKey("selvedge.fork.number");
+    private static final AttributeKey<String> CANCEL_KIND = AttributeKey.stringKey("selvedge.cancel.kind");
+    private static final AttributeKey<String> REASON = AttributeKey.stringKey("selvedge.reason");
     private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("selvedge.outcome");
 
     private final InMemorySpanExporter exporter = InMemorySpanExporter.create();
@@ -63,8 +69,19 @@ class ScopeTracesTest {
     /** What there should be: a scope or fork, and within which one. */
     private final List<String> tree = new CopyOnWriteArrayList<>();
 
+    /** From when to when each of them should be, by the clock. */
+    private final Map<String, Long> begun = new ConcurrentHashMap<>();
+
+    private final Map<String, Long> ended = new ConcurrentHashMap<>();
+
     private void grow(ScopeEvent event, ScopeListener.Where where) {
         ScopeId id = where.scope();
+        String place = id.number() + "." + where.fork();
+        if (event instanceof ScopeEvent.ScopeOpened || event instanceof ScopeEvent.ForkStarted) {
+            begun.put(place, where.nanoTime());
+        } else if (event instanceof ScopeEvent.ScopeClosed || event instanceof ScopeEvent.ForkEnded) {
+            ended.put(place, where.nanoTime());
+        }
         if (event instanceof ScopeEvent.ScopeOpened) {
             ScopeId parent = id.parent();
             tree.add(id.number() + "." + 0 + " in "
@@ -112,16 +129,41 @@ class ScopeTracesTest {
         return (span.getEndEpochNanos() - span.getStartEpochNanos()) / 1_000_000;
     }
 
-    /** As {@link #tree}. */
+    /** As {@link #tree}, whatever spans of tasks lie between. */
     private List<String> traced() {
-        Map<String, String> places = new HashMap<>();
-        for (SpanData s : spans()) {
-            places.put(s.getSpanId(), place(s));
-        }
+        Map<String, SpanData> byId = new HashMap<>();
+        spans().forEach(s -> byId.put(s.getSpanId(), s));
+        return spansOfScopes().stream()
+                .map(s -> {
+                    SpanData above = byId.get(s.getParentSpanId());
+                    while (above != null && above.getAttributes().get(SCOPE) == null) {
+                        above = byId.get(above.getParentSpanId());
+                    }
+                    return place(s) + " in " + (above == null ? "none" : place(above));
+                })
+                .toList();
+    }
+
+    private List<SpanData> spansOfScopes() {
         return spans().stream()
                 .filter(s -> s.getAttributes().get(SCOPE) != null)
-                .map(s -> place(s) + " in " + places.getOrDefault(s.getParentSpanId(), "none"))
                 .toList();
+    }
+
+    /** All of one trace: each span begins and ends when its scope or fork does, and what happens in it is between. */
+    private void check_the_times() {
+        long difference = spansOfScopes().stream()
+                        .mapToLong(SpanData::getStartEpochNanos)
+                        .min()
+                        .orElseThrow()
+                - begun.values().stream().mapToLong(n -> n).min().orElseThrow();
+        for (SpanData s : spansOfScopes()) {
+            assertThat(s.getStartEpochNanos() - difference).isEqualTo(begun.get(place(s)));
+            assertThat(s.getEndEpochNanos() - difference).isEqualTo(ended.get(place(s)));
+            assertThat(s.getEvents())
+                    .allSatisfy(
+                            e -> assertThat(e.getEpochNanos()).isBetween(s.getStartEpochNanos(), s.getEndEpochNanos()));
+        }
     }
 
     private static String place(SpanData s) {
@@ -250,11 +292,14 @@ class ScopeTracesTest {
         for (int seed = 0; seed < 150; seed++) {
             Random random = new Random(seed);
             tree.clear();
+            begun.clear();
+            ended.clear();
             exporter.reset();
 
             Throwable unused = catchThrowable(() -> grown(random, 3).call());
 
             assertThat(traced()).as("seed %s", seed).containsExactlyInAnyOrderElementsOf(tree);
+            check_the_times();
         }
     }
 
@@ -263,6 +308,26 @@ class ScopeTracesTest {
         if (depth == 0) {
             return random.nextInt(6) == 0 ? failing(length) : nap(length);
         }
+        if (depth < 3 && random.nextInt(3) == 0) {
+            return spanned(scopes(random, depth, length));
+        }
+        return scopes(random, depth, length);
+    }
+
+    /** Within a span of the task's own. */
+    private Callable<String> spanned(Callable<String> task) {
+        return () -> {
+            Span own = tracer.spanBuilder("own").startSpan();
+            try (Scope current = own.makeCurrent()) {
+                assertThat(current).isNotNull();
+                return task.call();
+            } finally {
+                own.end();
+            }
+        };
+    }
+
+    private Callable<String> scopes(Random random, int depth, int length) {
         List<Callable<String>> tasks = new ArrayList<>(IntStream.range(0, 1 + random.nextInt(3))
                 .mapToObj(i -> grown(random, depth - 1))
                 .toList());
@@ -294,9 +359,17 @@ class ScopeTracesTest {
         assertThat(bad.getAttributes().get(AttributeKey.stringKey("error.type")))
                 .isEqualTo("java.lang.IllegalStateException");
         assertThat(bad.getEvents()).extracting(EventData::getName).containsExactly("exception");
+        EventData told = bad.getEvents().get(0);
+        assertThat(told.getEpochNanos()).isEqualTo(bad.getEndEpochNanos());
+        assertThat(told.getAttributes().get(AttributeKey.stringKey("exception.message")))
+                .isEqualTo("no");
+        assertThat(told.getAttributes().get(AttributeKey.stringKey("exception.stacktrace")))
+                .startsWith("java.lang.IllegalStateException: no" + System.lineSeparator() + "\tat ");
         SpanData good = span("page/good");
         assertThat(good.getStatus().getStatusCode()).isEqualTo(StatusCode.UNSET);
         assertThat(good.getAttributes().get(OUTCOME)).isEqualTo("cancelled");
+        assertThat(good.getAttributes().get(CANCEL_KIND)).isEqualTo("sibling_failed");
+        assertThat(good.getAttributes().get(REASON)).isEqualTo("\"bad\" failed: java.lang.IllegalStateException: no");
         assertThat(span("page").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
         assertThat(span("page").getEvents()).extracting(EventData::getName).contains("cancelled", "exception");
     }
@@ -320,6 +393,10 @@ class ScopeTracesTest {
         assertThat(Context.current()).isSameAs(Context.root());
         assertThat(span("page").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
         assertThat(span("page").getAttributes().get(OUTCOME)).isEqualTo("failed");
+        assertThat(span("page").getEvents())
+                .filteredOn(e -> e.getName().equals("exception"))
+                .extracting(e -> e.getAttributes().get(AttributeKey.stringKey("exception.type")))
+                .containsExactly(Unreadable.class.getName());
     }
 
     @Test
@@ -331,6 +408,42 @@ class ScopeTracesTest {
         assertThat(thrown).isInstanceOf(IllegalStateException.class);
         assertThat(span("page").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
         assertThat(span("page").getStatus().getDescription()).isEmpty();
+    }
+
+    @Test
+    void a_scope_that_is_cancelled_from_outside_says_so_and_is_no_error() {
+        Throwable thrown = catchThrowable(() -> traced("page").run(s -> {
+            s.fork("part", () -> Selvedge.scope("inner").run(nap(1_000)::call));
+            Selvedge.sleep(ofMillis(10));
+            s.cancel("enough");
+        }));
+
+        assertThat(thrown).isInstanceOf(ScopeCancelledException.class);
+        for (String name : List.of("inner", "page/part")) {
+            assertThat(span(name).getStatus().getStatusCode()).as(name).isEqualTo(StatusCode.UNSET);
+            assertThat(span(name).getAttributes().get(OUTCOME)).as(name).isEqualTo("cancelled");
+            assertThat(span(name).getAttributes().get(CANCEL_KIND)).as(name).isEqualTo("caller");
+            assertThat(span(name).getAttributes().get(REASON)).as(name).isEqualTo("enough");
+            assertThat(millis(span(name))).as(name).isEqualTo(10);
+        }
+    }
+
+    @Test
+    void each_trace_begins_by_the_calendar_and_keeps_to_the_clock() {
+        AtomicReference<Instant> calendar = new AtomicReference<>(Instant.ofEpochSecond(1_000));
+        ScopeTraces dated = new ScopeTraces(tracer, calendar::get);
+        ScopeSpec page = Selvedge.scope("page").clock(clock).listener(dated);
+        page.run(() -> {
+            calendar.set(Instant.ofEpochSecond(500)); // somebody sets it back
+            Selvedge.scope("inner").run(nap(20)::call);
+        });
+        page.clock(VirtualClock.jumping()).run(nap(30)::call); // another clock, which is at another moment
+
+        assertThat(spans())
+                .extracting(s -> s.getName() + " from " + s.getStartEpochNanos() / 1_000_000 + " to "
+                        + s.getEndEpochNanos() / 1_000_000)
+                .containsExactly(
+                        "inner from 1000000 to 1000020", "page from 1000000 to 1000020", "page from 500000 to 500030");
     }
 
     // What happens within.
